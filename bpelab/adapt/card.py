@@ -1,4 +1,4 @@
-"""The card of an adapted model, ADAPTED.md: what was copied and what was made, in numbers.
+"""The card of an adapted model, ADAPTED.md: how many rows were copied and how many initialized.
 
 Chapter: New words for an old model.
 """
@@ -19,7 +19,7 @@ LONGEST_CARD = 100_000
 
 
 def card(plan: "AdaptationPlan", seed: int, earlier: str) -> str:
-    """Return the card, in Markdown; `earlier` is the card of the model that was adapted, if that had one."""
+    """Return the card, in Markdown; `earlier` is the original model's card, if it had one."""
     facts = plan.facts
     rows = "\n".join(
         f"| {name} | {facts[f'{key}_before']:,} | {facts[f'{key}_after']:,} |"

@@ -1,10 +1,10 @@
-"""A model's folder for another tokenizer, written whole or not at all beside the old one, which is only read.
+"""Write a model's folder for another tokenizer, completely or not at all; the old folder is only read.
 
-Everything goes to a temporary folder, is opened again and compared, and gets its name last: a process that is killed
-leaves the old model as it was and no half of a new one.
+Everything goes to a temporary folder, is reopened and compared, and is renamed last. A killed process leaves the old
+model as it was, and no partial new one.
 
 Chapter: New words for an old model. Cost: reads and writes the model once; memory for a block of rows, and with the
-rule `normal` for a square of their width.
+rule `normal` for a width x width matrix.
 """
 
 import json
@@ -40,23 +40,23 @@ def adapt_model(
     progress: bool | None = False,
     **options: Any,
 ) -> AdaptationPlan:
-    """Write a folder with a model whose embeddings are those of another tokenizer, and with that tokenizer.
+    """Write a folder with another tokenizer and with the model, its embeddings adapted to that tokenizer.
 
     Args:
         model: a folder with config.json and safetensors, a name on the Hugging Face Hub, or None for the model that
-            comes with bpelab; or a plan, and then None for the tokenizer, and no options.
-        tokenizer: the new tokenizer, with any ids.
+            comes with bpelab. Or a plan; then pass None for the tokenizer, and no options.
+        tokenizer: the new tokenizer; its ids may be anything.
         out: a new folder, or an empty one.
         seed: for the rule "normal".
-        progress: whether to show a progress bar of the bytes written: True, False, or None for only in a terminal.
-        options: those of `plan_adaptation`: old_tokenizer, by default the one in the model's folder; rows, the rule by
-            which rows of new tokens are made ("mean", "average", "normal": see `row_rules`); ids, old id -> new id of
-            the tokens whose rows are copied, by default all that both tokenizers have; pad_to_multiple_of.
+        progress: whether to show a progress bar of the bytes written; None shows it only in a terminal.
+        options: those of `plan_adaptation`: old_tokenizer, by default the one in the model's folder; rows, the rule
+            that initializes new tokens' rows ("mean", "average", "normal": see `row_rules`); ids, old id -> new id of
+            the tokens whose rows are copied, by default all shared tokens; pad_to_multiple_of.
 
-    Rows of tokens that stay are copied bit by bit. Returns the plan, whose `facts` have the numbers; ADAPTED.md in the
-    folder has them, too, and SHA256SUMS the hash of each file. After an error there is no folder. Raises ModelFileError
-    for a model that can't be adapted right, with the reason, and for a folder that can't be written; ConversionError
-    for a tokenizer that tokenizer.json can't hold; ValueError for other arguments; MissingDependencyError.
+    Rows of shared tokens are copied bit by bit. Returns the plan, whose `facts` have the numbers, as does ADAPTED.md in
+    the folder; SHA256SUMS has each file's hash. After an error there is no folder. Raises ModelFileError, with the
+    reason, if the model can't be adapted correctly or the folder can't be written; ConversionError for a tokenizer that
+    tokenizer.json can't hold; ValueError for other arguments; MissingDependencyError.
 
     >>> import tempfile
     >>> from bpelab import BPETokenizer
@@ -106,7 +106,7 @@ def adapt_model(
 
 
 def check_out(files: "ModelFiles", path: Path, said: str, needed: int = 0) -> None:
-    """Raise ModelFileError for a folder that is taken, is in the model's own, or has less than `needed` bytes free."""
+    """Raise ModelFileError if the folder is taken, is inside the model's own, or has less than `needed` bytes free."""
     if path.resolve().is_relative_to(files.folder.resolve()):
         raise ModelFileError(f"{said} is in the model's own folder, which isn't changed: choose another place")
     try:
@@ -125,7 +125,7 @@ def check_out(files: "ModelFiles", path: Path, said: str, needed: int = 0) -> No
 
 
 def _write_weights(plan: AdaptationPlan, folder: Path, seed: int, advance: Callable[[int], object]) -> dict[str, str]:
-    """Write the files of weights; return name -> SHA-256. Files without a row for tokens are copied."""
+    """Write the weight files; return name -> SHA-256. Files without token rows are copied."""
     from .row_rules import ROW_RULES
     from .tensor_files import copy, rewrite
 
@@ -142,7 +142,7 @@ def _write_weights(plan: AdaptationPlan, folder: Path, seed: int, advance: Calla
 
 
 def _write_others(plan: AdaptationPlan, folder: Path) -> None:
-    """Write the index, the configurations, the tokenizer, and what is copied as it is."""
+    """Write the index, the configurations, the tokenizer, and the files copied unchanged."""
     from .tensor_files import copy
 
     source = plan.files.folder
@@ -167,7 +167,7 @@ def _write_others(plan: AdaptationPlan, folder: Path) -> None:
 
 
 def _verify(plan: AdaptationPlan, folder: Path) -> None:
-    """Open what was written, as others will. Raises ModelFileError where it isn't what was planned."""
+    """Open the written files as others will. Raises ModelFileError if they differ from the plan."""
     safetensors = import_extra("safetensors", "chat")
     for path, tensors in plan.tensors.items():
         try:

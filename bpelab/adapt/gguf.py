@@ -1,10 +1,10 @@
-"""An adapted model as a GGUF file for llama.cpp, with the vocabulary that `formats/gguf_save.py` writes.
+"""Write an adapted model as a GGUF file for llama.cpp, with the vocabulary that `formats/gguf_save.py` writes.
 
-llama.cpp's own converter knows tokenizers by a hash of their ids for one text. It converts an adapted folder like any
-other as long as no new token occurs in that text; else it refuses the tokenizer. For this case there are two ways here.
-A Llama is written from its safetensors. Of any other model, the converter writes the model as it was before (whose
-tokenizer it knows), and that file is taken as the pattern: all its tensors are copied but those with a row for each
-token, which are the adapted ones.
+llama.cpp's own converter identifies tokenizers by a hash of their ids for one text. It converts an adapted folder like
+any other if no new token occurs in that text; otherwise it refuses the tokenizer. For that case there are two ways
+here. A Llama is written from its safetensors. For any other model, let the converter write the original model, whose
+tokenizer it knows. That file serves as the template: all its tensors are copied, except those with a row per token,
+which are replaced by the adapted ones.
 
 Chapter: New words for an old model. Cost: reads and writes each number once; memory for a tensor in float32.
 Source: llama.cpp `conversion/llama.py` and `conversion/base.py` for names, the order of rows, and types.
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 TYPES = {"F32": 0, "F16": 1, "BF16": 30}
 FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32}
-"""Numbers of types of tensors, and of files whose matrices have that type."""
+"""The type numbers of tensors, and of files whose matrices have that type."""
 EMBEDDING, OUTPUT = "token_embd.weight", "output.weight"
 BLOCK = 1024
 
@@ -64,18 +64,18 @@ def write_gguf(
     dtype: str | None = None,
     progress: bool | None = False,
 ) -> None:
-    """Write a model's safetensors and tokenizer as one GGUF file, whole or not at all.
+    """Write a model's safetensors and tokenizer as one GGUF file, completely or not at all.
 
     Args:
         model: the adapted model's folder.
-        like: a GGUF file of the model before it was adapted, for architectures other than Llama's: llama.cpp's
-            converter writes it. Its matrices with a row for each token must not be quantized.
-        dtype: "F32", "F16" or "BF16", the type of matrices; by default that of the input matrix. What has one dimension
-            is F32, as llama.cpp has it.
-        progress: whether to show a progress bar of the bytes written: True, False, or None for only in a terminal.
+        like: a GGUF file of the original model, written by llama.cpp's converter; needed for architectures other than
+            Llama's. Its matrices with a row per token must not be quantized.
+        dtype: "F32", "F16" or "BF16", the type of matrices; by default that of the input matrix. Tensors of one
+            dimension are F32, as in llama.cpp.
+        progress: whether to show a progress bar of the bytes written; None shows it only in a terminal.
 
-    Raises ModelFileError for a model that can't be written like this, ConversionError for a tokenizer whose ids
-    llama.cpp would not give; ValueError for another dtype.
+    Raises ModelFileError for a model that can't be written this way, ConversionError for a tokenizer whose ids
+    llama.cpp wouldn't reproduce, and ValueError for another dtype.
 
     >>> import tempfile
     >>> from bpelab.chat.models.find import SHIPPED
@@ -100,7 +100,7 @@ def write_gguf(
 def _write(
     path: Path, metadata: Mapping[str, Any], types: Mapping[str, str], parts: list[Part], progress: bool | None
 ) -> None:
-    """Write the file under a temporary name beside it, and rename that."""
+    """Write the file under a temporary name in the same folder, then rename it."""
     alignment = metadata.get("general.alignment", ALIGNMENT)
     infos, end = [], 0
     for part in parts:
@@ -124,12 +124,12 @@ def _write(
     except OSError as error:
         raise ModelFileError(f"{path} can't be written: {error.strerror or error}") from error
     finally:
-        with suppress(OSError):  # it was renamed, or never made
+        with suppress(OSError):  # renamed already, or never created
             temporary.unlink()
 
 
 def _vocabulary(tokenizer: "BPETokenizer", rows: int, architecture: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the keys of the vocabulary and their types, with an unused token for each row that has none."""
+    """Return the vocabulary's keys and their types, with an unused token for each row without one."""
     metadata, types = gguf_metadata(tokenizer.spec)
     missing = rows - len(metadata[f"{PREFIX}tokens"])
     if missing < 0:
@@ -191,7 +191,7 @@ def _llama(
 def _llama_tensors(
     file: LlamaFile, shape: ModelShape, base: float
 ) -> Iterator[tuple[str, tuple[int, ...], Callable[[], Array]]]:
-    """Yield llama.cpp's name of each tensor, its shape, and what reads it in llama.cpp's order of rows."""
+    """Yield each tensor's name in llama.cpp, its shape, and a reader that returns its rows in llama.cpp's order."""
     plain = (1 / base ** (np.arange(0, shape.head_dim, 2) / shape.head_dim)).astype(np.float32)
     factors = plain / shape.frequencies
     if not np.allclose(factors, 1):
@@ -201,7 +201,7 @@ def _llama_tensors(
         stem, kind = tensor.name.rsplit(".", 1)
         layer = re.search(r"\.(\d+)\.", stem)
         what, ours = known.get(re.sub(r"\.\d+\.", ".{}.", stem, count=1), ("", ""))
-        if not what or (what == "head" and shape.tied):  # frequencies that older files hold, and a copy
+        if not what or (what == "head" and shape.tied):  # rotary frequencies in older files, and a copy
             continue
         heads = {"q": shape.heads, "k": shape.kv_heads}.get(what, 0) if not shape.biased else 0
 
@@ -213,7 +213,7 @@ def _llama_tensors(
 
 
 def _part(name: str, read: Callable[[], Array], shape: tuple[int, ...], kind: str) -> Part:
-    """Return a tensor as it is written: vectors in F32, matrices in `kind`."""
+    """Return the part that is written for a tensor: vectors in F32, matrices in `kind`."""
     kind = kind if len(shape) > 1 else "F32"
 
     def blocks() -> Iterator[bytes]:
@@ -224,13 +224,13 @@ def _part(name: str, read: Callable[[], Array], shape: tuple[int, ...], kind: st
     return Part(name, shape, TYPES[kind], prod(shape) * np.dtype(STORED[kind]).itemsize, blocks)
 
 
-# -- any model, from a file of what it was -----------------------------------------------------------------------------
+# -- any model, from a GGUF file of the original -----------------------------------------------------------------------
 
 
 def _as_pattern(
     files: ModelFiles, tokenizer: "BPETokenizer", like: Path, dtype: str | None
 ) -> tuple[dict[str, Any], dict[str, str], list[Part]]:
-    """Return what a GGUF file of the old model has, with the vocabulary and the rows of the adapted one."""
+    """Return the contents of the old model's GGUF file, with the adapted model's vocabulary and rows."""
     header, old = gguf_tensors(like)
     if header.byte_order != "little":
         raise ModelFileError(f"{like}: its numbers are big-endian, and only little-endian ones are copied")
@@ -261,19 +261,17 @@ def _as_pattern(
 
 
 def _both(files: ModelFiles, tensors: tuple[Tensor, ...]) -> tuple[Tensor, Tensor | None]:
-    """Return the input matrix and the output matrix, None where there is one. Raises ModelFileError for more."""
+    """Return the input and the output matrix; None for the second if they are one. Raises ModelFileError for more."""
     names = {tensor.name for tensor in tensors}
     heads = [it for it in tensors if it.name.endswith(("lm_head.weight", "embed_out.weight"))]
     inputs = [it for it in tensors if it not in heads]
     if len(inputs) != 1 or len(heads) > 1:
-        raise ModelFileError(
-            f"{files.name}: {', '.join(sorted(names))}: it isn't known how GGUF has more than these two"
-        )
+        raise ModelFileError(f"{files.name}: {', '.join(sorted(names))}: it isn't known how GGUF stores more than two")
     return inputs[0], heads[0] if heads and files.config.get("tie_word_embeddings") is not True else None
 
 
 def _adapted(like: Path, old: Tensor, new: Tensor, dtype: str | None) -> Part:
-    """Return an adapted matrix in the type that the pattern has it in, or in `dtype`."""
+    """Return an adapted matrix in the type that the template file uses, or in `dtype`."""
     kind = dtype or old.type
     if kind not in TYPES:
         raise ModelFileError(

@@ -1,7 +1,7 @@
-"""Ids in a model's config.json and generation_config.json: brought from the old tokenizer's to the new one's.
+"""Ids in a model's config.json and generation_config.json: mapped from the old tokenizer to the new one.
 
-Where every old id is what it was nothing is changed. Else each entry that holds ids is known by its name, and an entry
-whose ids can't be found is an error: a stop id that is left as it was would end answers at any word.
+If every old id keeps its meaning, nothing is changed. Otherwise, entries with ids are recognised by name, and an id
+without a counterpart is an error: a stale stop id could end answers at any word.
 
 Chapter: New words for an old model. Source: transformers `configuration_utils.py`, in the folder of its name and in
 `generation`.
@@ -23,15 +23,15 @@ HOLDS_IDS = re.compile(
     r"\w*token_ids?|\w*token_index|\w*token_indices|(?:begin_)?suppress_tokens|bad_words_ids|force_words_ids"
 )
 PAIRED = ("forced_decoder_ids", "sequence_bias", "constraints")
-"""Entries in which ids are among other numbers; refused where ids change."""
+"""Entries that mix ids with other numbers; refused if ids change."""
 ROLES = ("bos", "eos", "pad", "unk")
 
 
 def with_new_ids(file: str, settings: Mapping[str, Any], rows: RowMap, new: "BPETokenizer") -> dict[str, Any]:
-    """Return the object of a JSON file with all ids brought to the new tokenizer's.
+    """Return a JSON file's object with all ids mapped to the new tokenizer's.
 
-    Where the token of bos, eos, pad or unk is gone, the new tokenizer's own takes its place. Raises ModelFileError
-    naming the entry for any other token that is gone, and for entries that can't be brought over.
+    If the bos, eos, pad or unk token is gone, the new tokenizer's own replaces it. Raises ModelFileError, with the
+    entry's name, for any other token that is gone and for entries that can't be mapped.
     """
     changed = copy.deepcopy(dict(settings))
     if not rows.keeps_ids:
@@ -53,7 +53,7 @@ def _convert(file: str, entry: dict[str, Any], path: tuple[str, ...], rows: RowM
 
 
 def _new_ids(where: str, value: Any, rows: RowMap, own: int | None) -> Any:
-    """Return an id, or ids in a list of any depth, as the new tokenizer has them; `own` for one that is gone."""
+    """Map an id, or ids in nested lists, to the new tokenizer's; an id whose token is gone becomes `own`."""
     if isinstance(value, list):
         return [_new_ids(where, item, rows, own) for item in value]
     if value is None or isinstance(value, bool) or (type(value) is int and value < 0):

@@ -1,9 +1,9 @@
-"""The tensors of a model that have a row for each token: found by name and by shape, or the model is refused.
+"""Find the tensors of a model that have a row per token, by name and shape, or refuse the model.
 
-The input matrix turns ids into rows of numbers, the output matrix turns such rows into a logit for each id; tied, they
-are one tensor. A model may have biases of the output, and copies of the matrices in other layers. What has the right
-shape and no known name is refused, as is a known name with another shape: to overlook a matrix would be to break a
-model silently.
+The input matrix turns ids into vectors; the output matrix turns vectors into a logit per id. If tied, they are one
+tensor. A model may also have output biases, and copies of the matrices in other layers. A tensor with the right shape
+but no known name is refused, as is a known name with another shape: overlooking a matrix would silently break the
+model.
 
 Chapter: New words for an old model. Cost: the files' headers. Source: the names in transformers' models, there
 `_tied_weights_keys` and the layers that are made with `vocab_size`.
@@ -32,21 +32,21 @@ QUANTIZED = re.compile(
     r"|quant_state\..*|input_scale)"
 )
 CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-"""How the names of architectures end that have an output matrix."""
+"""Suffixes of the names of architectures that have an output matrix."""
 OTHER_SIZES = {"type_vocab_size", "type_vocab_sizes", "task_type_vocab_size", "modality_type_vocab_size"}
-"""Entries of a config.json that are called a vocabulary's size, and are of kinds of segments."""
+"""config.json entries that are named as vocabulary sizes but count segment types."""
 SEVERAL = re.compile(r"\w+_vocab_size\w*|vocab_size_\w+|\w*codebooks?(?:_\w+)?|vocabulary_map|vocab_offset")
-"""Entries of a config.json of models that have more vocabularies than one."""
+"""config.json entries of models with several vocabularies."""
 BY_POSITION = {
     "whisper": "in it every id from the first time stamp on is a time, so none can be added after them",
     "transfo-xl": "its matrix is in parts, by how often tokens occur",
     "canine": "it has no vocabulary: it reads the code points of characters",
 }
-"""Architectures in which an id means something by its number -> why."""
+"""Architectures in which an id's number has a meaning -> the reason."""
 
 
 class Matrices(NamedTuple):
-    """What has a row for each token: the tensors, how many rows they have, and where config.json has that number."""
+    """The tensors with a row per token, their number of rows, and where config.json has that number."""
 
     tensors: tuple[Tensor, ...]
     rows: int
@@ -54,7 +54,7 @@ class Matrices(NamedTuple):
 
 
 def find_matrices(name: str, config: Mapping[str, Any], tensors: Sequence[Tensor]) -> Matrices:
-    """Return the tensors with a row for each token. Raises ModelFileError naming what can't be adapted, and why."""
+    """Return the tensors with a row per token. Raises ModelFileError saying what can't be adapted, and why."""
     refuse_quantized(name, config, tensors)
     kind = str(config.get("model_type"))
     if kind in BY_POSITION:
@@ -96,7 +96,7 @@ def find_matrices(name: str, config: Mapping[str, Any], tensors: Sequence[Tensor
 
 
 def refuse_quantized(name: str, config: Mapping[str, Any], tensors: Sequence[Tensor]) -> None:
-    """Raise ModelFileError for a model whose numbers are stored with scales beside them."""
+    """Raise ModelFileError for a quantized model, whose numbers are stored with separate scales."""
     method = None
     for path, value in walk(config):
         if "quantization_config" in path or path[0] == "quantization":
@@ -114,7 +114,7 @@ def refuse_quantized(name: str, config: Mapping[str, Any], tensors: Sequence[Ten
 
 
 def walk(config: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield all entries of nested objects: the keys that lead to a value, and the value, objects included."""
+    """Yield (keys, value) for each entry of nested objects, the objects included."""
     objects: list[tuple[tuple[str, ...], Any]] = [((), config)]  # nested however deeply
     while objects:
         path, entry = objects.pop()
@@ -142,13 +142,13 @@ def _check_shape(name: str, tensor: Tensor, rows: int, first: Tensor) -> None:
 def _refuse_unknown(
     name: str, entries: Sequence[tuple[tuple[str, ...], Any]], tensors: Sequence[Tensor], known: set[str], rows: int
 ) -> None:
-    """Raise ModelFileError for a tensor that has as many rows as there are tokens, if that can't be by chance."""
+    """Raise ModelFileError for an unknown tensor with as many rows as there are tokens, unless that may be chance."""
     sizes = {path[-1]: value for path, value in entries if type(value) is int and path[-1] != "vocab_size"}
     head = sizes.get("head_dim") or sizes.get("hidden_size", 0) // max(1, sizes.get("num_attention_heads", 1))
     heads = {value * head for key, value in sizes.items() if key.endswith("_heads")}
     doubled = {2 * sizes.get("intermediate_size", 0), 3 * sizes.get("hidden_size", 0)}
     if rows in {*sizes.values(), *heads, *doubled}:
-        return  # a size of the model's own
+        return  # another size of the model
     strange = next((each for each in tensors if rows in each.shape and each.name not in known), None)
     if strange is not None:
         raise ModelFileError(

@@ -1,9 +1,9 @@
-"""Measure what an adaptation gained, and that it broke nothing: tokens per byte, and the model's bits per byte.
+"""Measure what an adaptation gained, and whether it broke anything: tokens per byte, and the model's bits per byte.
 
-Both are measured on one text, which neither tokenizer should have learned from. Bits per byte don't depend on the
-tokenizer, so the model before and the model after can be compared (`chat/text_bits.py`).
+Both are measured on one text, which neither tokenizer should have been trained on. Bits per byte don't depend on the
+tokenizer, so the old and the new model can be compared (`chat/text_bits.py`).
 
-Chapter: New words for an old model. Cost: two calls of the model for each token of `BITS_BYTES` bytes.
+Chapter: New words for an old model. Cost: two model calls per token of `BITS_BYTES` bytes.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from .plan import AdaptationPlan
 
 BITS_BYTES = 4_000
-"""The bytes of a text on which the model is measured; all of it is encoded."""
+"""The model is measured on this many bytes of the text; all of it is encoded."""
 
 
 class Measured(NamedTuple):
-    """What was measured on a text, with the old tokenizer and model and with the new ones.
+    """The measurements on a text, for the old tokenizer and model and for the new ones.
 
-    `bits_before` and `bits_after` are bits per byte on the first `bits_bytes` bytes, None where they weren't measured,
-    which `problem` explains.
+    `bits_before` and `bits_after` are bits per byte on the first `bits_bytes` bytes. They are None if they weren't
+    measured; `problem` says why.
     """
 
     bytes: int
@@ -56,12 +56,12 @@ def measure(
     backend: str = "auto",
     progress: bool | None = False,
 ) -> Measured:
-    """Measure a model and what `adapt_model` wrote to `out`, on a text.
+    """Measure a model, and the adapted one that `adapt_model` wrote to `out`, on a text.
 
     Args:
-        plan: what was adapted, and from which tokenizer to which.
+        plan: the plan of the adaptation.
         out: the adapted model.
-        bits: whether to run the model, as far as an engine for it is installed.
+        bits: whether to run the model, if an engine for it is installed.
         backend: one of BACKENDS, or "auto".
 
     Raises ValueError for an empty text.

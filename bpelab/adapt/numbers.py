@@ -1,7 +1,7 @@
-"""The numbers of a model's files as arrays: float64, float32, float16 and bfloat16, which NumPy doesn't have.
+"""The numbers in a model's files as arrays: float64, float32, float16, and bfloat16, which NumPy lacks.
 
-A bfloat16 is the upper half of a float32. It is read by appending zeros, and written by rounding to the nearest, ties
-to the even one, as processors do. Rows that are copied never come here: their bytes stay as they are.
+A bfloat16 is the upper half of a float32. It is read by appending zeros, and written by rounding to nearest, ties to
+even, as processors do. Copied rows aren't converted: their bytes stay as they are.
 
 Chapter: New words for an old model. Cost: linear. Source: the safetensors README for the names of the types.
 """
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-"""The types that rows can be made of, as NumPy calls what is stored."""
+"""The types that rows can have -> the NumPy type they are stored as."""
 
 
 def to_float64(stored: "NDArray[Any]", kind: str) -> "NDArray[np.float64]":
-    """Return stored numbers of a type of STORED as float64, exactly.
+    """Convert stored numbers of a type in STORED to float64, exactly.
 
     >>> to_float64(np.array([0x3F80, 0xC040], np.uint16), "BF16").tolist()
     [1.0, -3.0]
     """
     if kind == "BF16":
         stored = (stored.astype(np.uint32) << 16).view(np.float32)
-    with np.errstate(invalid="ignore"):  # of NaNs that a processor would signal
+    with np.errstate(invalid="ignore"):  # for signalling NaNs
         return stored.astype(np.float64)
 
 
 def from_float64(numbers: "NDArray[np.float64]", kind: str) -> "NDArray[Any]":
-    """Return float64 as numbers of a type of STORED, rounded to the nearest; what is too large becomes infinite.
+    """Convert float64 to a type in STORED, rounding to nearest; numbers that are too large become infinite.
 
     >>> [hex(number) for number in from_float64(np.array([1.0, -3.0, 1 + 2.0**-8, 1 + 3 * 2.0**-8]), "BF16")]
     ['0x3f80', '0xc040', '0x3f80', '0x3f82']
@@ -45,10 +45,10 @@ def from_float64(numbers: "NDArray[np.float64]", kind: str) -> "NDArray[Any]":
 
 
 def _round_to_odd(numbers: "NDArray[np.float64]") -> "NDArray[np.float32]":
-    """Return float32 that, rounded once more, are what float64 rounded at once would be.
+    """Round float64 to odd, as float32: rounding the result again gives what rounding float64 directly gives.
 
-    Rounding twice to the nearest can fall on a tie that was none. So what a float32 can't hold is cut off, and its last
-    bit set, which says that there was more.
+    Rounding to nearest twice can create a tie that wasn't there. So the bits that don't fit a float32 are cut off, and
+    its last bit is set to record that there were some.
     """
     near = numbers.astype(np.float32)
     bits = near.view(np.uint32)

@@ -1,7 +1,7 @@
-"""The plan of an adaptation: all that will be copied, made and left out, found before anything is written.
+"""The plan of an adaptation: everything that will be copied, initialized or left out, before anything is written.
 
-Chapter: New words for an old model. Cost: the headers of the model's files, one look at each token, and encoding those
-that are new.
+Chapter: New words for an old model. Cost: reading the headers of the model's files, one look at each token, and
+encoding the new ones.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,30 +32,30 @@ TOKENIZER_FILES = {
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json",
     "merges.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "tekken.json", "chat_template.jinja",
 }  # fmt: skip
-"""Files of the old tokenizer, in place of which the new one's are written."""
+"""Files of the old tokenizer, replaced by the new one's."""
 WEIGHTS = (
     ".safetensors", ".gguf", ".onnx", ".h5", ".msgpack", ".npz", ".npy", ".ot", ".tflite", ".mlmodel", ".xml", *PICKLES,
 )  # fmt: skip
-"""Ends of names of files with weights, which would still be those of the old vocabulary."""
+"""Suffixes of other weight files, which would still have the old vocabulary."""
 MOST_FILES = 10_000
 STRANGE_IDS = 64
-"""The most ids that a model's own tokenizer has beyond the rows of the model: some have a few for other uses."""
+"""The most ids that a model's own tokenizer may have beyond the model's rows: some have a few for other uses."""
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptationPlan:
-    """What `adapt_model` does; printed, it is a few lines for people.
+    """What `adapt_model` will do; `str()` of it is a short summary.
 
     Attributes:
         files: the model's files.
         old, new: the tokenizers.
         matrices: the tensors with a row for each token.
         rows: where the new rows come from.
-        rule: the name of the rule by which rows of new tokens are made.
+        rule: the name of the rule that initializes new tokens' rows.
         tensors: all tensors of the model, file by file.
-        settings: config.json and generation_config.json, by name, as they will be.
-        copied_files: other files that are copied as they are.
-        left_out: files that are not, with the reason.
+        settings: the new config.json and generation_config.json, by name.
+        copied_files: other files, copied unchanged.
+        left_out: files that aren't copied, with the reason.
     """
 
     files: ModelFiles
@@ -129,7 +129,7 @@ def plan_adaptation(
     ids: Mapping[int, int] | None = None,
     pad_to_multiple_of: int | None = None,
 ) -> AdaptationPlan:
-    """Return what `adapt_model` would do with the same arguments, and raise what it would raise before it writes.
+    """Return what `adapt_model` would do with the same arguments; raise the errors it would raise before writing.
 
     >>> from bpelab.chat.models.find import SHIPPED
     >>> from bpelab import BPETokenizer
@@ -154,7 +154,7 @@ def plan_adaptation(
         tensors = _tensors(files)
         matrices = find_matrices(files.name, files.config, [each for found in tensors.values() for each in found])
         old = files.tokenizer() if old_tokenizer is None else old_tokenizer
-        tokenizer_json(tokenizer.spec)  # what it can't hold is said now
+        tokenizer_json(tokenizer.spec)  # what it can't hold is reported now
         beyond = sum(token_id >= matrices.rows for token_id in old.get_vocab().values())
         if beyond > STRANGE_IDS:
             raise ModelFileError(
@@ -174,7 +174,7 @@ def plan_adaptation(
 
 
 def _find(model: "str | Path | None") -> ModelFiles:
-    """Return the files of a model. Raises ModelFileError, which says of pickles how they become safetensors."""
+    """Return the files of a model. Raises ModelFileError, which for pickles says how to convert them to safetensors."""
     try:
         return find_model(model)
     except ModelFileError as error:
@@ -187,7 +187,7 @@ def _find(model: "str | Path | None") -> ModelFiles:
 
 
 def _tensors(files: ModelFiles) -> dict[Path, tuple[Tensor, ...]]:
-    """Return the tensors of each file, checked against the index where there is one. Raises ModelFileError."""
+    """Return the tensors of each file, checked against the index if there is one. Raises ModelFileError."""
     found = {path: tuple(safetensors_tensors(path)) for path in files.safetensors}
     home: dict[str, Path] = {}
     for path, tensors in found.items():
@@ -207,7 +207,7 @@ def _tensors(files: ModelFiles) -> dict[Path, tuple[Tensor, ...]]:
 def _settings(
     files: ModelFiles, matrices: "Matrices", rows: RowMap, new: "BPETokenizer"
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the configurations with the ids and the number of rows that the new model has."""
+    """Return the configurations with the new model's ids and number of rows."""
     found = {}
     for name in CONFIGS:
         path = files.folder / name
@@ -222,14 +222,14 @@ def _settings(
 
 
 def index_of(files: ModelFiles) -> dict[str, str]:
-    """Return tensor -> file of a model in parts; {} for a model in one file."""
+    """Return tensor -> file for a sharded model; {} for a model in one file."""
     if [path.name for path in files.safetensors] == ["model.safetensors"]:
         return {}
     return dict(JSONFile(files.folder / INDEX).data["weight_map"])
 
 
 def _other_files(files: ModelFiles) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the names of files to copy, and name -> reason of those to leave out."""
+    """Return the names of the files to copy, and name -> reason for those to leave out."""
     written = {path.name for path in files.safetensors} | {INDEX, CARD, HASHES, *CONFIGS}
     copied, left_out = [], {}
     for path, name in _listed(files.folder):
@@ -252,7 +252,7 @@ def _other_files(files: ModelFiles) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _blobs(folder: Path) -> Path:
-    """Return where the Hub's cache keeps the files that a folder of a model in it links to."""
+    """Return the folder of the Hub's cache that holds the files a model's folder links to."""
     return folder.resolve().parent.parent / "blobs"
 
 

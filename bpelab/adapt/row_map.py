@@ -1,12 +1,12 @@
-"""Which row of a new embedding matrix is a copy of which old one, and what the other rows are made from.
+"""The row map of a new embedding matrix: which old row each new row copies, and what the other rows are made from.
 
 An embedding matrix has a row of numbers for each id. A token that both tokenizers have is the same text for the model,
-so its row is copied, whatever its id has become. The row of a token that only the new tokenizer has is made from those
-of its parts: the tokens that the old tokenizer writes for the same bytes. Rows without a token are padding.
+so its row is copied, whatever its new id. The row of a token that only the new tokenizer has is made from the rows of
+its parts: the tokens into which the old tokenizer encodes the same bytes. Rows without a token are padding.
 
-Tokens are told apart by their bytes, added tokens by their names: a text that spells `<s>` is no beginning of a text.
+Tokens are identified by their bytes, added tokens by their names: the ordinary text `<s>` isn't the special token.
 
-Chapter: New words for an old model. Cost: one look at each token, and encoding those that are new.
+Chapter: New words for an old model. Cost: one look at each token, and encoding the new ones.
 """
 
 from collections.abc import Mapping
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MADE, PADDING = -1, -2
-"""What `RowMap.source` has for a row that is made from parts, and for one without a token."""
+"""The values in `RowMap.source` for a row made from parts, and for a row without a token."""
 LARGEST_BLOCK = 1024
-"""The most that a number of rows is taken to have been rounded up to."""
+"""The largest multiple to which a number of rows is assumed to be padded."""
 SPACE = "\u2581".encode()
-"""How tokens that are characters write a space, as SentencePiece does."""
+"""SentencePiece's space, in tokens that are characters."""
 Key = tuple[str, bytes]
-"""("token", its bytes), ("added", its name), or ("byte", a byte that a character's token has, too)."""
+"""("token", its bytes), ("added", its name), or ("byte", a byte that a character's token also has)."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowMap:
-    """How the rows of a new matrix come about.
+    """Where the rows of a new matrix come from.
 
     Attributes:
-        source: for each row of the new matrix the old row that it is a copy of, or MADE, or PADDING; int64.
-        parts: id of a new token -> the old ids that its row is made from; () where the old tokenizer has none.
-        ids: old id -> new id, of all tokens that both tokenizers have.
-        removed: the old ids whose tokens the new tokenizer lacks, sorted.
-        known: the old rows that have a token, from which averages are taken; sorted, int64.
+        source: for each row of the new matrix, the old row it copies, or MADE, or PADDING; int64.
+        parts: id of a new token -> the old ids that its row is made from; () if the old tokenizer has none.
+        ids: old id -> new id of every shared token.
+        removed: the old ids of tokens that the new tokenizer lacks, sorted.
+        known: the old rows that have a token, over which averages are computed; sorted, int64.
     """
 
     source: "NDArray[np.int64]"
@@ -50,7 +50,7 @@ class RowMap:
 
     @property
     def keeps_ids(self) -> bool:
-        """Whether every token of the old tokenizer is there and has the id that it had."""
+        """True if the new tokenizer has every old token, with the same id."""
         return not self.removed and all(old == new for old, new in self.ids.items())
 
 
@@ -62,14 +62,14 @@ def map_rows(
     ids: Mapping[int, int] | None = None,
     pad_to_multiple_of: int | None = None,
 ) -> RowMap:
-    """Return how a matrix of `old_rows` rows for one tokenizer becomes one for another.
+    """Return the row map from a matrix of `old_rows` rows for one tokenizer to a matrix for another.
 
     Args:
-        ids: old id -> new id of the tokens whose rows are copied, such as `prune` returns; by default those that both
-            tokenizers have.
+        ids: old id -> new id of the tokens whose rows are copied, such as `prune` returns; by default the shared
+            tokens.
         pad_to_multiple_of: as for `row_count`.
 
-    Raises ValueError for ids that don't exist, or that two old ids share.
+    Raises ValueError for ids that don't exist, and for a new id with two old ids.
 
     >>> old = BPETokenizer.train("low lower " * 9, 258)
     >>> new = old.with_special_tokens(["low low"])
@@ -88,7 +88,7 @@ def map_rows(
     source[untouched] = untouched
     source[list(new_keys)] = MADE
     for old_id, new_id in kept.items():
-        if old_id < old_rows:  # some tokenizers have ids that their models have no row for
+        if old_id < old_rows:  # some tokenizers have ids without a row in their models
             source[new_id] = old_id
     parts = {
         token_id: tuple(part for part in parts_of(old, key) if part < old_rows)
@@ -102,12 +102,12 @@ def map_rows(
 
 
 def row_count(old_ids: int, new_ids: int, old_rows: int, pad_to_multiple_of: int | None = None) -> int:
-    """Return how many rows a matrix for `new_ids` ids has, if that for `old_ids` ids had `old_rows`.
+    """Return the number of rows for `new_ids` ids, if the matrix for `old_ids` ids had `old_rows`.
 
     Args:
-        pad_to_multiple_of: the number is rounded up to a multiple of it. By default the new matrix is padded as the old
-            one was: not at all, or to the largest power of two that divides its rows; and rows are only taken away
-            where ids were.
+        pad_to_multiple_of: the number is rounded up to a multiple of it. By default, the new matrix is padded as the
+            old one was: not at all, or to the largest power of two that divides its rows. Rows are removed only if ids
+            were.
 
     >>> row_count(1000, 1100, 1000), row_count(1000, 1100, 1024), row_count(1000, 1010, 1088), row_count(1000, 70, 1088)
     (1100, 2048, 1088, 128)
@@ -125,11 +125,11 @@ def row_count(old_ids: int, new_ids: int, old_rows: int, pad_to_multiple_of: int
 
 
 def token_keys(tokenizer: BPETokenizer, as_text: bool = False) -> dict[int, Key]:
-    """Return id -> what tells its token from others.
+    """Return id -> a key that identifies its token.
 
     Args:
-        as_text: write tokens that are characters as the bytes that they stand for, to compare them with tokens that
-            are bytes.
+        as_text: write tokens that are characters as the bytes they stand for, to compare them with tokens that are
+            bytes.
 
     >>> keys = token_keys(BPETokenizer.train("abab", 258, special_tokens=["<end>"]))
     >>> keys[256], keys[257]
@@ -145,10 +145,10 @@ def token_keys(tokenizer: BPETokenizer, as_text: bool = False) -> dict[int, Key]
 
 
 def parts_of(old: BPETokenizer, key: Key) -> list[int]:
-    """Return the ids that the old tokenizer writes for a token of another, without what it puts around a text.
+    """Return the old tokenizer's ids for another tokenizer's token, without a post-processor's tokens.
 
-    A token is cut as text is, by the pre-tokenizer; one that is no text by itself, such as half a character, is merged
-    as one piece. Marks on words (`</w>`) are left off first.
+    The pre-tokenizer cuts a token as it cuts text. A token that isn't valid text, such as half a character, is merged
+    as one piece. Word marks (`</w>`) are removed first.
 
     >>> old = BPETokenizer.train("low lower " * 9, 258)
     >>> parts_of(old, ("token", b"lowlow")), parts_of(old, ("token", b"lo\\xc3"))
@@ -170,7 +170,7 @@ def parts_of(old: BPETokenizer, key: Key) -> list[int]:
 
 
 def _shared(old: Mapping[int, Key], new: Mapping[int, Key]) -> dict[int, int]:
-    """Return old id -> new id of the tokens that are the same; one that has its id in both keeps it."""
+    """Return old id -> new id of the shared tokens; a token whose id is the same in both keeps it."""
     ids = {key: token_id for token_id, key in sorted(new.items(), reverse=True)}
     return {
         token_id: token_id if new.get(token_id) == key else ids[key]

@@ -1,18 +1,18 @@
-"""Rules by which the row of a new token is made, in the input matrix and in the output matrix alike.
+"""Rules that initialize the row of a new token, in the input and in the output matrix alike.
 
-`mean`, the default, is the mean of the rows of the token's parts. A logit is a product of a row of the output matrix
-with what the model has computed, so that of a new token is the mean of the logits of its parts: never above the largest
-of them. The most likely token stays the most likely one, and a new token becomes likely where its parts are. `average`
-is the mean of all rows, which has the first property alone. `normal` draws rows from next to that average, as
+`mean`, the default, is the mean of the rows of the token's parts. A logit is the product of a row of the output matrix
+and the model's last hidden state. So the logit of a new token is the mean of its parts' logits, never above the largest
+of them. The most likely token stays the most likely, and a new token is likely where its parts are. `average` is the
+mean of all rows, which has only the first property. `normal` draws rows close to that average, as
 `resize_token_embeddings` of transformers does; in 16 bits they are the average.
 
-Other published rules need what a model's folder doesn't have: FOCUS (Dobler and de Melo 2023) weighs the rows of tokens
-that both vocabularies have by their likeness in auxiliary embeddings, which have to be trained on a corpus first.
+Other published rules need what a model's folder doesn't have: FOCUS (Dobler and de Melo 2023) weights the rows of
+shared tokens by their similarity in auxiliary embeddings, which have to be trained on a corpus first.
 
-Chapter: New words for an old model. Cost: reads the rows of the parts; `average` and `normal` the matrix once.
+Chapter: New words for an old model. Cost: reads the rows of the parts; `average` and `normal` read the matrix once.
 Sources: Gee, Zugarini, Rigutini and Torroni 2022, "Fast Vocabulary Transfer for Language Model Compression" (`mean`);
 Hewitt 2021, "Initializing New Word Embeddings for Pretrained Language Models" (`average`); transformers
-`modeling_utils.py` (`normal`, and by how much its covariance is made smaller).
+`modeling_utils.py` (`normal`, and the factor that shrinks its covariance).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,16 +26,16 @@ from .numbers import to_float64
 
 Rows = NDArray[np.float64]
 BLOCK = 4096
-"""Rows of a matrix that are in memory at once."""
+"""The number of matrix rows in memory at a time."""
 NEARNESS = 1e-9
-"""By what `normal` multiplies the covariance of the rows: they are drawn close to the average."""
+"""The factor by which `normal` multiplies the rows' covariance, to draw close to the average."""
 
 
 class OldRows:
-    """The rows of a matrix as the model has it, on the disk until they are asked for.
+    """The rows of a matrix in the original model, read from disk when needed.
 
     Args:
-        read: returns the numbers of some rows as they are stored, rows x width.
+        read: a function from row indices to their numbers as stored, rows x width.
         kind: their type, a key of `numbers.STORED`.
         known: the rows that have a token.
     """
@@ -44,12 +44,12 @@ class OldRows:
         self.read, self.kind, self.known = read, kind, known
 
     def __getitem__(self, rows: Sequence[int] | NDArray[np.int64]) -> Rows:
-        """Return some rows as float64."""
+        """Return the rows at the given indices as float64."""
         return to_float64(self.read(np.asarray(rows, np.int64)), self.kind)
 
     @cached_property
     def average(self) -> Rows:
-        """The mean of all rows that have a token, of the shape (width,)."""
+        """The mean of all rows that have a token, shape (width,)."""
         blocks = (self.known[start : start + BLOCK] for start in range(0, len(self.known), BLOCK))
         total: Rows = np.sum([self[block].sum(axis=0) for block in blocks], axis=0)
         average: Rows = np.divide(total, len(self.known))
@@ -57,7 +57,7 @@ class OldRows:
 
     @cached_property
     def spread(self) -> Rows:
-        """A matrix A, width x width, for which A @ noise has the covariance of the rows that have a token."""
+        """A matrix A, width x width, such that A @ noise has the covariance of the rows with a token."""
         covariance = np.zeros((len(self.average), len(self.average)))
         for start in range(0, len(self.known), BLOCK):
             apart = self[self.known[start : start + BLOCK]] - self.average
@@ -71,7 +71,7 @@ Rule = Callable[[OldRows, Sequence[Sequence[int]], np.random.Generator], Rows]
 
 
 def mean_of_parts(old: OldRows, parts: Sequence[Sequence[int]], random: np.random.Generator) -> Rows:
-    """Return for each new token the mean of its parts' rows; the average of all rows for one without parts.
+    """Return the mean of its parts' rows for each new token, or the average of all rows if it has no parts.
 
     >>> old = OldRows(np.array([[0.0, 0], [2, 4], [4, 0]]).__getitem__, "F64", np.arange(3))
     >>> mean_of_parts(old, [[1, 2], [1], []], np.random.default_rng(0)).tolist()
@@ -86,9 +86,9 @@ def average_of_all(old: OldRows, parts: Sequence[Sequence[int]], random: np.rand
 
 
 def normal_near_average(old: OldRows, parts: Sequence[Sequence[int]], random: np.random.Generator) -> Rows:
-    """Return rows drawn from a normal distribution around the average, with NEARNESS times the covariance of all rows.
+    """Draw rows from a normal distribution around the average, with NEARNESS times the covariance of all rows.
 
-    Needs memory for a square of the rows' width.
+    Needs memory for a width x width matrix.
     """
     noise = random.standard_normal((len(parts), old.spread.shape[1]))
     drawn: Rows = old.average + np.sqrt(NEARNESS) * (noise @ old.spread.T)

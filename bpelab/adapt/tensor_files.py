@@ -1,12 +1,12 @@
-"""Safetensors files rewritten as a stream: most tensors are copied, those with a row for each token are made anew.
+"""Rewrite safetensors files as a stream: most tensors are copied; those with a row per token get new rows.
 
-The container is a length, a JSON header and the numbers of all tensors end to end. The safetensors library writes it
-from tensors that are all in memory; here at most a block of rows is. The library opens every file that was written,
-which checks the header, before the folder gets its name.
+The container is a length, a JSON header and the numbers of all tensors, end to end. The safetensors library needs all
+tensors in memory to write it; here at most a block of rows is in memory. Before the folder is renamed, the library
+opens every written file, which checks the header.
 
 Chapter: New words for an old model. Cost: reads and writes each byte once; memory for a block of rows.
-Source: the safetensors README (format), and its `serialize` for the order of tensors: larger numbers first, so that
-each is aligned.
+Source: the safetensors README (format), and its `serialize` for the order of tensors: wider types first, so that each
+is aligned.
 """
 
 import json
@@ -26,9 +26,9 @@ from .row_map import MADE, PADDING, RowMap
 from .row_rules import OldRows, Rule
 
 CHUNK = 1 << 23
-"""Bytes that are copied at once."""
+"""The number of bytes copied at a time."""
 BLOCK = 1024
-"""Rows that are made at once."""
+"""The number of rows computed at a time."""
 Advance = Callable[[int], object]
 
 
@@ -41,15 +41,15 @@ def rewrite(
     seed: int,
     advance: Advance,
 ) -> str:
-    """Write a safetensors file whose tensors are those of another, some with other rows; return its SHA-256.
+    """Write a copy of a safetensors file in which some tensors have other rows; return its SHA-256.
 
     Args:
         tensors: all tensors of the file.
-        changed: name -> which rows the tensor of that name gets.
-        advance: called with numbers of bytes that were written.
+        changed: tensor name -> where its new rows come from.
+        advance: called with the number of bytes just written.
 
-    The file is on the disk when this returns. Raises ModelFileError where the source can't be read, OSError where the
-    target can't be written.
+    The file is on disk when this returns. Raises ModelFileError if the source can't be read, OSError if the target
+    can't be written.
     """
     ordered = sorted(sorted(tensors, key=lambda tensor: tensor.offset), key=lambda it: -SAFETENSORS_BITS[it.type])
     entries: dict[str, Any] = {}
@@ -74,7 +74,7 @@ def rewrite(
 
 
 def copy(source: Path, target: Path, advance: Advance) -> str:
-    """Copy a file as it is; return its SHA-256. Errors as for `rewrite`."""
+    """Copy a file unchanged; return its SHA-256. Raises the same errors as `rewrite`."""
     with source.open("rb") as file, HashedFile(target) as out:
         while part := reading(source, lambda: file.read(CHUNK)):
             out.write(part)
@@ -83,7 +83,7 @@ def copy(source: Path, target: Path, advance: Advance) -> str:
 
 
 class HashedFile:
-    """A new file that knows the SHA-256 of what was written to it, and is on the disk when it is closed."""
+    """A new file that computes the SHA-256 of its contents, and is flushed to disk when it is closed."""
 
     def __init__(self, path: Path) -> None:
         self._file, self._hash = path.open("xb"), sha256()
@@ -95,7 +95,7 @@ class HashedFile:
 
     @property
     def hash(self) -> str:
-        """The hash of all that was written, in hexadecimal digits."""
+        """The SHA-256 of the bytes written so far, in hexadecimal."""
         return self._hash.hexdigest()
 
     def __enter__(self) -> "HashedFile":
@@ -109,7 +109,7 @@ class HashedFile:
 
 
 def new_shape(tensor: Tensor, rows: RowMap | None) -> tuple[tuple[int, ...], int]:
-    """Return the shape of a tensor with its new rows, and how many bytes it then takes."""
+    """Return a tensor's shape with its new rows, and its size in bytes."""
     if rows is None:
         return tensor.shape, tensor.size
     axis, count = row_axis(tensor), len(rows.source)
@@ -118,20 +118,20 @@ def new_shape(tensor: Tensor, rows: RowMap | None) -> tuple[tuple[int, ...], int
 
 
 def row_axis(tensor: Tensor) -> int:
-    """Return which of a tensor's lengths is the number of rows: the second of a bias that is stored as one row."""
+    """Return the axis of a tensor that counts rows: the second for a bias stored as one row."""
     return int(tensor.name.endswith("bias") and len(tensor.shape) == 2)
 
 
 def stored_bytes(file: BinaryIO, tensor: Tensor) -> Iterator[bytes]:
-    """Yield the bytes of a tensor, a chunk at a time. Raises ModelFileError."""
+    """Yield the bytes of a tensor in chunks. Raises ModelFileError."""
     for start in range(0, tensor.size, CHUNK):
         yield read_at(file, tensor, start, min(CHUNK, tensor.size - start))
 
 
 def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int) -> Iterator[bytes]:
-    """Yield the bytes of a tensor with new rows, a block at a time: copied ones as they are stored, others made.
+    """Yield the bytes of a tensor with new rows, in blocks: copied rows as stored, other rows computed.
 
-    Matrices that are the same get the same rows, also by a rule with chance in it. Raises ModelFileError.
+    Equal matrices get equal rows, even under a random rule. Raises ModelFileError.
     """
     width = tensor.size // np.dtype(STORED[tensor.type]).itemsize // tensor.shape[row_axis(tensor)]
 
@@ -146,7 +146,7 @@ def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int
         block[copied] = read(source[copied])
         if made := (np.flatnonzero(source == MADE) + start).tolist():
             parts = [rows.parts[number] for number in made]
-            with np.errstate(all="ignore"):  # rows that are not numbers make others of their kind
+            with np.errstate(all="ignore"):  # rows of NaN or infinity produce more of them
                 block[source == MADE] = from_float64(rule(old, parts, random), tensor.type)
         if (padding := source == PADDING).any():
             block[padding] = from_float64(old.average, tensor.type)
@@ -154,7 +154,7 @@ def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int
 
 
 def read_rows(file: BinaryIO, tensor: Tensor, width: int, numbers: NDArray[np.int64]) -> NDArray[Any]:
-    """Return some rows of a tensor as they are stored, neighbours with one look at the file. Raises ModelFileError."""
+    """Return the given rows of a tensor as stored; adjacent rows are read together. Raises ModelFileError."""
     kind = np.dtype(STORED[tensor.type])
     begins = np.flatnonzero(np.diff(numbers, prepend=-2) != 1).tolist()
     parts = []
@@ -165,7 +165,7 @@ def read_rows(file: BinaryIO, tensor: Tensor, width: int, numbers: NDArray[np.in
 
 
 def read_at(file: BinaryIO, tensor: Tensor, start: int, size: int) -> bytes:
-    """Return some bytes of a tensor. Raises ModelFileError."""
+    """Return a range of a tensor's bytes. Raises ModelFileError."""
 
     def read() -> bytes:
         file.seek(tensor.offset + start)
@@ -178,7 +178,7 @@ def read_at(file: BinaryIO, tensor: Tensor, start: int, size: int) -> bytes:
 
 
 def reading(path: Path, read: Callable[[], bytes]) -> bytes:
-    """Return what `read` returns. Raises ModelFileError naming the file, where that raises OSError."""
+    """Call `read` and return its result. Raises ModelFileError, with the file's name, if it raises OSError."""
     try:
         return read()
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Offsets of every token in the original text: from the bytes of a piece to the characters that they come from.
+"""Offsets of each token in the original text: from a piece's bytes back to the characters they come from.
 
-A token of a byte-level model may be part of a character; then it stands for all of it. Where a piece has characters
-that the vocabulary lacks, tokens and bytes no longer match, and the units that the model started from say how much each
-token took. `trim_offsets` then does what a file's post-processor asks for: spaces at a token's edges are left out.
+A token of a byte-level model may be part of a character; it then gets the whole character's offsets. If a piece has
+characters that the vocabulary lacks, tokens and bytes no longer match, and the model's initial symbols say how much
+each token covers. `trim_offsets` then applies a file's post-processor: it excludes spaces at a token's edges.
 
 Chapter: File formats. Cost: linear. Source: `into_encoding` in Hugging Face tokenizers (`tokenizer/pre_tokenizer.rs`),
 `merge_word` in `models/bpe/model.rs`, `process_offsets` in `pre_tokenizers/byte_level.rs`.
@@ -21,11 +21,11 @@ from ..unicode.byte_alphabet import to_alphabet
 
 _CHARACTER = re.compile("[\ud800-\udbff][\udc00-\udfff]|(?s:.)")
 Offsets = tuple[int, int]
-"""The characters from the first to before the second."""
+"""(start, end): the characters from `start` up to but not including `end`."""
 
 
 class TokenSpan(NamedTuple):
-    """A token's id, where it is, and the text of an added one."""
+    """A token's id and offsets, and the text of an added token."""
 
     id: int
     offsets: Offsets
@@ -33,14 +33,14 @@ class TokenSpan(NamedTuple):
 
 
 def added_token(token_id: int, part: AlignedString) -> TokenSpan:
-    """Return an added token that was found in a text, which stands for all of `part`."""
+    """Return the span of an added token, which covers all of `part`."""
     return TokenSpan(token_id, (part.starts[0], part.ends[-1]), part.text)
 
 
 def token_spans(
     model: BPEModel, ids: Sequence[int], piece: AlignedString, to_bytes: Callable[[str], bytes]
 ) -> Iterator[TokenSpan]:
-    """Yield the tokens of a piece, whose text `to_bytes` makes the bytes that the model saw."""
+    """Yield the tokens of a piece; `to_bytes` turns its text into the bytes that the model saw."""
     data, get, units = to_bytes(piece.text), model.tokens.get, model.units
     tokens = [get(token_id, b"") for token_id in ids]
     in_alphabet = False
@@ -61,7 +61,7 @@ def token_spans(
 def token_spans_of_pieces(
     pieces: Iterable[str], part: AlignedString, place_one: Callable[[AlignedString], Iterable[TokenSpan]]
 ) -> Iterator[TokenSpan]:
-    """Yield the tokens of the pieces that make up `part`; each different piece is encoded once."""
+    """Yield the tokens of the pieces that make up `part`; each distinct piece is encoded once."""
     starts, ends, at = part.starts, part.ends, 0
     known: dict[str, list[tuple[int, int, int]]] = {}
     for piece in pieces:
@@ -80,18 +80,18 @@ def _width(to_bytes: Callable[[str], bytes], char: str, in_alphabet: bool) -> in
 
 
 def _written(data: bytes) -> int:
-    """Return the length of bytes in GPT-2's alphabet, in UTF-8: what a file's tokens are counted in."""
+    """Return the length, in UTF-8, of bytes written in GPT-2's alphabet: the unit of a file's tokens."""
     return len(to_alphabet(data).encode())
 
 
 def _sizes(model: BPEModel, tokens: Sequence[bytes], data: bytes) -> Iterator[int]:
-    """How much of a piece each token stands for, where something is missing in the vocabulary or was added.
+    """Yield how much of a piece each token covers, if the vocabulary lacks something or something was added.
 
-    What is dropped is not counted, so that all that follows in the piece is placed too far in front, as in Hugging
-    Face's tokenizers.
+    Dropped characters aren't counted, so everything after them in the piece gets offsets that are too low, as in
+    Hugging Face's tokenizers.
     """
     units = model.units
-    assert units is not None  # else nothing can be missing
+    assert units is not None  # otherwise nothing can be missing
     size_of = len if units.characters else _written
     if model.whole(data) is not None:
         yield size_of(data)
@@ -109,7 +109,7 @@ def _sizes(model: BPEModel, tokens: Sequence[bytes], data: bytes) -> Iterator[in
 
 
 def to_original_offsets(text: str, offsets: Iterable[Offsets]) -> list[Offsets]:
-    """Offsets in `text` for those in `valid_text(text)`, where two surrogates of a pair became one character.
+    """Map offsets in `valid_text(text)`, which joins surrogate pairs into characters, to offsets in `text`.
 
     >>> to_original_offsets("\\ud83d\\ude00!", [(0, 1), (1, 2)])
     [(0, 2), (2, 3)]
@@ -122,7 +122,7 @@ def to_original_offsets(text: str, offsets: Iterable[Offsets]) -> list[Offsets]:
 
 
 def trim_steps(post_processor: PostProcessor | None) -> list[bool]:
-    """One for each time that a post-processor trims: whether a first space is kept, as put in by the pre-tokenizer.
+    """Return, for each time the post-processor trims, whether to keep a first space (the pre-tokenizer's prefix).
 
     >>> trim_steps(ByteLevel(add_prefix_space=False))
     [False]
@@ -135,7 +135,7 @@ def trim_steps(post_processor: PostProcessor | None) -> list[bool]:
 
 
 def edge_spaces(token: str) -> tuple[int, int]:
-    """How many spaces a token has before and after: white space, or the space of GPT-2's alphabet.
+    """Return the number of spaces at a token's start and end: white space, or the space of GPT-2's alphabet.
 
     >>> edge_spaces("Ġ\\tthe"), edge_spaces(" ")
     ((2, 0), (1, 1))
@@ -145,7 +145,7 @@ def edge_spaces(token: str) -> tuple[int, int]:
 
 
 def trim_offsets(offsets: Sequence[Offsets], edges: Iterable[tuple[int, int]], keep_first: bool) -> list[Offsets]:
-    """`offsets` without the spaces at the edges of the tokens; `keep_first` for one space at the very beginning."""
+    """Return `offsets` without the spaces at token edges; `keep_first` keeps one space at the very beginning."""
     found = []
     for index, ((start, end), (front, after)) in enumerate(zip(offsets, edges)):
         kept = keep_first and front == 1 and (index == 0 or start == 0)

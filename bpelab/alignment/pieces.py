@@ -1,7 +1,7 @@
-"""The pieces of a pre-tokenizer, each aligned with the original text.
+"""A pre-tokenizer's pieces, each aligned with the original text.
 
-Each step of a Sequence is asked for the pieces of the texts before it, and for where these begin. What the whole
-pre-tokenizer really made is compared; if that is something else, its pieces are searched for in the text.
+Each step of a Sequence cuts the texts from the step before, and says where its pieces start. The result is compared
+with the whole pre-tokenizer's pieces; if they differ, those are searched for in the text.
 
 Chapter: File formats. Cost: linear.
 """
@@ -13,9 +13,9 @@ from ..texts.aligned_string import AlignedString
 
 
 def align_pieces(pre_tokenizer: PreTokenizer | None, given: AlignedString, pieces: list[str]) -> list[AlignedString]:
-    """Return the `pieces` that a pre-tokenizer cuts a text into, with the alignment.
+    """Return a pre-tokenizer's `pieces` of a text, aligned with the original.
 
-    `pre_tokenizer` may be None where the pieces only cut the text.
+    `pre_tokenizer` may be None if the pieces just cut the text.
     """
     steps = () if pre_tokenizer is None else pre_tokenizer.steps
     if len(steps) <= 1 and "".join(pieces) == given.text:
@@ -29,14 +29,14 @@ def align_pieces(pre_tokenizer: PreTokenizer | None, given: AlignedString, piece
 
 
 def _split(step: PreTokenizer, given: AlignedString) -> Iterable[AlignedString]:
-    """Return the pieces that one step cuts a text into; it may drop something, or put something in front."""
+    """Return one step's pieces of a text; the step may drop characters or add a prefix."""
     pieces = step.split(given.text, given.base == 0)
     added = sum(map(len, pieces)) - len(given.text)
     if added > 0:
         given = given.prepend(" " * added)
     try:
         return given.split(pieces, step.piece_starts(given.text, pieces) if added < 0 else None)
-    except ValueError:  # a pre-tokenizer that changes the text in ways not known here
+    except ValueError:  # an unknown pre-tokenizer, which changes the text
         return _locate(given, pieces)
 
 
@@ -47,7 +47,7 @@ def _as_seen_by_next(step: PreTokenizer, given: AlignedString) -> AlignedString:
 
 
 def _locate(given: AlignedString, pieces: Iterable[str]) -> Iterator[AlignedString]:
-    """Yield the pieces where they are found in the text, in order; one that is not found stands for all of it."""
+    """Yield the pieces where they occur in the text, in order; a piece that doesn't occur stands for the whole text."""
     at = 0
     for piece in pieces:
         start = given.text.find(piece, at)

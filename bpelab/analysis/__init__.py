@@ -1,4 +1,4 @@
-"""Analysis of tokenizers: lint findings, and measures of how one does on texts.
+"""Analysis of tokenizers: lint findings, and measurements on texts.
 
-It may import the tokenizer. Begin with `compression.py`; `report` puts the measures on a page.
+It may import the tokenizer. Begin with `compression.py`; `report` writes them to an HTML page.
 """

@@ -1,4 +1,4 @@
-"""Adversarial texts for round trips: each holds something that some pattern, normalizer, alphabet or decoder loses.
+"""Adversarial texts for round trips: each contains something that some pattern, normalizer, alphabet or decoder loses.
 
 Chapter: Publish your own tokenizer. Cost: negligible; the texts are the same every time.
 """
@@ -26,7 +26,7 @@ def hostile_texts(number: int = 300) -> list[str]:
 
 
 def _characters() -> Iterator[str]:
-    """Yield every character of one byte, and some of two, three and four, each between two letters."""
+    """Yield all one-byte characters and some of two, three and four bytes, each between two letters."""
     for code_point in [
         *range(128),
         *range(128, 0x800, 24),

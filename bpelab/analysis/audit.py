@@ -1,6 +1,6 @@
-"""Lint findings: oddities that a tokenizer's file allows and its users would want to know.
+"""Lint findings: oddities that a tokenizer file allows and its users will want to know about.
 
-None of them is an error, and nothing is changed.
+None is an error, and nothing is changed.
 
 Chapter: File formats.
 """
@@ -21,14 +21,14 @@ FAMILIES = (
     (("<|im_start|>", "<|object_ref_start|>"), "qwen2", "Qwen 2"),
     (("<|endofprompt|>", "<|fim_prefix|>"), "cl100k", "cl100k_base"),
 )
-"""Special tokens that identify a family of models, the pattern of that family, and its name."""
+"""Special tokens that identify a model family, the family's pattern, and its name."""
 MAX_SHOWN = 4
 OUTSIDE_BYTE_ALPHABET = " \n\u65e5"
-"""Characters that GPT-2's byte alphabet lacks; a vocabulary of characters may have both."""
+"""Characters that aren't in GPT-2's byte alphabet; a character vocabulary may have both."""
 
 
 def audit(tokenizer: BPETokenizer, corpus: Corpus | None = None) -> Iterator[str]:
-    """Yield lint findings, one sentence each; with a corpus, as for `BPETokenizer.train`, how much of it is unused.
+    """Yield lint findings, one sentence each. With a corpus (as for `BPETokenizer.train`), report unused tokens too.
 
     >>> from bpelab import BPEModel
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 300}
@@ -67,7 +67,7 @@ def _unseen(tokenizer: BPETokenizer, corpus: Corpus) -> Iterator[str]:
     with rereadable(corpus) as texts:
         if lost := unseen(tokenizer, texts):
             free = len(prune(tokenizer, corpus=texts, min_frequency=1).removed)
-            yield f"{_counted(len(lost), 'token')} unused by the corpus, of which no other token needs {free:,}"
+            yield f"{_counted(len(lost), 'token')} unused by the corpus; no other token needs {free:,} of them"
 
 
 def _odd_merges(tokenizer: BPETokenizer) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _odd_merges(tokenizer: BPETokenizer) -> Iterator[str]:
         yield f"{_counted(repeated, 'merge')} in its list {are} repeated; the last one counts"
     several = len(merges) - len({new for _, new in merges.values()})
     if several:
-        yield f"{_counted(several, 'merge')} more than tokens that they make: some tokens are made in several ways"
+        yield f"{_counted(several, 'more merge')} than tokens they make: some tokens are made in several ways"
 
 
 def _missing_symbols(tokenizer: BPETokenizer) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _unexpected_pattern(tokenizer: BPETokenizer) -> Iterator[str]:
     pattern = None if tokenizer.pattern is None else find_pattern(tokenizer.pattern)
     for names, expected, family in FAMILIES:
         if set(names) <= set(tokenizer.special_tokens) and (pattern is None or pattern.name != expected):
-            yield f"its special tokens are those of {family}, whose pattern is {expected}, but it splits otherwise"
+            yield f"its special tokens are those of {family}, whose pattern is {expected}, but it splits differently"
 
 
 def _counted(count: int, what: str) -> str:

@@ -1,10 +1,10 @@
-"""Compression: the number of tokens of a text, in relation to its bytes, characters and words.
+"""Compression: a text's number of tokens, relative to its bytes, characters and words.
 
-A number of tokens alone says nothing: a text is longer in one script than in another and in one unit than in another.
-So each is related to a unit: bytes of UTF-8, characters (code points) or words. A word is a run of characters that are
-not white space, as in `str.split()`; a clause of Chinese or Thai is then one word, and fertility says little there.
+A token count alone says nothing: how long a text is depends on its script and on the unit. So each count is related to
+a unit: UTF-8 bytes, characters (code points) or words. A word is a run of non-space characters, as in `str.split()`. A
+clause of Chinese or Thai is then a single word, and fertility says little there.
 
-Chapter: Measuring. Cost: that of encoding the text.
+Chapter: Measuring. Cost: encoding the text.
 Source of Renyi efficiency: Zouhar et al. 2023, "Tokenization and the Noiseless Channel", and their tokenization-scorer.
 """
 
@@ -18,13 +18,13 @@ from .._support.textio import utf8, valid_text
 from ..tokenizer import BPETokenizer
 
 MAX_COUNT = 1e300
-"""The largest count, whose sums are still finite."""
+"""The largest count allowed, so that sums stay finite."""
 ALPHA = 2.5
-"""The order of Renyi's entropy that agreed best with translation quality in Zouhar et al. 2023."""
+"""The order of the Rényi entropy that agreed best with translation quality in Zouhar et al. 2023."""
 
 
 def ratio(above: float, below: float) -> float:
-    """Return `above / below`, or NaN where `below` is 0.
+    """Return `above / below`, or NaN if `below` is 0.
 
     >>> ratio(6, 4), ratio(1, 0)
     (1.5, nan)
@@ -34,14 +34,14 @@ def ratio(above: float, below: float) -> float:
 
 @dataclass(frozen=True)
 class Compression:
-    """The counts of one text under one tokenizer, and their ratios, which are NaN where the divisor is 0.
+    """The counts for one text under one tokenizer, and their ratios; a ratio is NaN if its divisor is 0.
 
     Attributes:
-        bytes: of the text in UTF-8.
+        bytes: the text's length in UTF-8.
         characters: code points.
-        words: runs of characters that are not white space.
-        uses: id -> how often it occurs in the encoding.
-        vocabulary: how many tokens the tokenizer has.
+        words: runs of non-space characters.
+        uses: id -> number of occurrences in the encoding.
+        vocabulary: the tokenizer's number of tokens.
     """
 
     bytes: int
@@ -57,7 +57,7 @@ class Compression:
 
     @property
     def bytes_per_token(self) -> float:
-        """Bytes of UTF-8 per token: higher is better. Comparable between tokenizers on one text, not between texts."""
+        """UTF-8 bytes per token: higher is better. Compare tokenizers on one text, not one tokenizer on two texts."""
         return ratio(self.bytes, self.tokens)
 
     @property
@@ -67,12 +67,12 @@ class Compression:
 
     @property
     def fertility(self) -> float:
-        """Tokens per word, 1 at best. The tokens of white space and line ends are counted too."""
+        """Tokens per word, 1 at best. Tokens for white space and line ends count too."""
         return ratio(self.tokens, self.words)
 
     @property
     def used(self) -> int:
-        """The number of different tokens that occur."""
+        """The number of distinct tokens that occur."""
         return len(self.uses)
 
     @property
@@ -82,12 +82,12 @@ class Compression:
 
     @property
     def renyi_efficiency(self) -> float:
-        """The Rényi efficiency of the tokens' uses, in the whole vocabulary; see `renyi_efficiency`."""
+        """The Rényi efficiency of the token counts, over the whole vocabulary; see `renyi_efficiency`."""
         return renyi_efficiency(self.uses.values(), self.vocabulary)
 
 
 def compression(tokenizer: BPETokenizer, text: str) -> Compression:
-    """Measure `text`. Special tokens in it are text, and none are added.
+    """Measure `text`. Special tokens in it count as plain text, and none are added.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
     >>> tokenizer.tokenize("lower low")

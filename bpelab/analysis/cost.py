@@ -1,6 +1,6 @@
-"""The cost of tokens: the vocabulary's share of a model, the text that fits into a memory or a context, and money.
+"""The cost of tokens: the vocabulary's share of a model, how much text fits into memory or a context, and the price.
 
-What a token costs a model follows from the model's `ModelShape`; money follows from the reader's prices.
+The cost of a token to a model follows from its `ModelShape`; the price follows from the reader's price list.
 
 Chapter: Measuring.
 """
@@ -15,7 +15,7 @@ from .validate import require_integer, require_number
 
 
 def vocabulary_share(shape: ModelShape, before: int = 1) -> tuple[float, float]:
-    """Return the vocabulary's share of all weights, and of all operations for a token, each 0 to 1.
+    """Return the vocabulary's share of all weights, and of all operations per token, each 0 to 1.
 
     >>> [round(share, 2) for share in vocabulary_share(ModelShape(2, 4, 2, 16, 64, 256, 1000))]
     [0.51, 0.34]
@@ -29,12 +29,12 @@ def vocabulary_share(shape: ModelShape, before: int = 1) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Capacity:
-    """How much text fits.
+    """The amount of text that fits.
 
     Attributes:
-        tokens: whole tokens.
-        words: the number of words in that many tokens, in text like the measured one.
-        pages: of `words_per_page` words each.
+        tokens: the number of whole tokens.
+        words: the number of words in that many tokens, for text like the measured one.
+        pages: the number of pages, at `words_per_page` words each.
     """
 
     tokens: int
@@ -43,10 +43,10 @@ class Capacity:
 
 
 def memory_capacity(shape: ModelShape, memory: float, text: Compression, words_per_page: int = 300) -> Capacity:
-    """Return the text that fits into `memory` bytes beside the weights; 0 if the weights don't fit.
+    """Return how much text fits into `memory` bytes beside the weights; 0 if the weights don't fit.
 
-    Each token takes the shape's `cache_bytes`, and the text is like the one measured. Raises BPELabError for invalid
-    numbers, and for a measured text without tokens.
+    Each token takes the shape's `cache_bytes`; the text is assumed to be like the measured one. Raises BPELabError for
+    invalid numbers, and if the measured text has no tokens.
 
     >>> from collections import Counter
     >>> memory_capacity(
@@ -59,7 +59,7 @@ def memory_capacity(shape: ModelShape, memory: float, text: Compression, words_p
 
 
 def context_capacity(context: int, text: Compression, words_per_page: int = 300) -> Capacity:
-    """Return the text that fits into a context of `context` tokens, in text like the one measured.
+    """Return how much text fits into a context of `context` tokens, for text like the measured one.
 
     Raises BPELabError as `memory_capacity` does.
 
@@ -74,9 +74,9 @@ def context_capacity(context: int, text: Compression, words_per_page: int = 300)
 
 
 def price(tokens: Mapping[str, int], prices: Mapping[str, float], per: int = 1_000_000) -> float:
-    """Return the price of tokens of several kinds, in the currency of `prices`, which are for `per` tokens each.
+    """Return the price of several kinds of tokens, in the currency of `prices`, which are per `per` tokens.
 
-    bpelab knows no prices: they change, and they are the reader's. Raises BPELabError for a kind without a price, and
+    bpelab ships no prices: they change, so the caller gives them. Raises BPELabError for a kind without a price, and
     for numbers that are negative or not finite.
 
     >>> price({"read": 30_000, "written": 2_000}, {"read": 2.0, "written": 10.0})

@@ -16,7 +16,7 @@ SAMPLE = "Hello, world! 12345 naïve 日本語 it's"
 
 
 def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
-    """Return sizes, components, special tokens, an encoding and lint findings, as values that JSON can hold.
+    """Return sizes, components, special tokens, a sample encoding and lint findings, as JSON values.
 
     Cost: about a second for 100,000 tokens.
 
@@ -62,7 +62,7 @@ def _changed(tokenizer: BPETokenizer) -> str:
 
 
 def _superwords(tokenizer: BPETokenizer) -> dict[str, Any]:
-    """Return the number of superwords, their share of the vocabulary, and their words; nothing where there are none."""
+    """Return the number of superwords, their share of the vocabulary, and their words; {} if there are none."""
     tokens = [tokenizer.model.tokens[token_id] for token_id in superwords(tokenizer)]
     if not tokens:
         return {}

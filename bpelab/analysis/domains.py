@@ -1,6 +1,6 @@
-"""Domain shift: what a tokenizer loses on another kind of text than that of its training.
+"""Domain shift: how much compression a tokenizer loses on text unlike its training text.
 
-Chapter: Measuring. Cost: that of encoding both.
+Chapter: Measuring. Cost: encoding both texts.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ class DomainShift:
     """The compression of one tokenizer on two texts.
 
     Attributes:
-        home: on a text of the kind that it was trained on.
-        away: on a text of another kind.
+        home: on text of the kind it was trained on.
+        away: on text of another kind.
     """
 
     home: Compression
@@ -23,12 +23,12 @@ class DomainShift:
 
     @property
     def loss(self) -> float:
-        """The fraction of bytes per token that is lost away from home: 0.25 is a quarter fewer. Below 0: a gain."""
+        """The fraction of bytes per token lost away from home: 0.25 means a quarter fewer, below 0 a gain."""
         return 1 - ratio(self.away.bytes_per_token, self.home.bytes_per_token)
 
 
 def domain_shift(tokenizer: BPETokenizer, home: str, away: str) -> DomainShift:
-    """Measure both texts. To compare two tokenizers, compare each on one text: texts differ in how they compress.
+    """Measure both texts. To compare two tokenizers, use the same texts: texts differ in how well they compress.
 
     >>> tokenizer = BPETokenizer.train("the harbour " * 9, 266)
     >>> shift = domain_shift(tokenizer, "the harbour", "if (x) { y(); }")

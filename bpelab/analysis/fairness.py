@@ -1,10 +1,10 @@
-"""Tokenization premiums: the tokens that each language pays for the same text.
+"""Tokenization premiums: how many tokens each language pays for the same text.
 
-The *premium* of a language is its number of tokens over that of a reference, on texts that say the same. Part of it is
-not due to the tokenizer: languages differ in how many bytes of UTF-8 they need. So the premium in bytes is
-measured too, and the quotient of the two is what the tokenizer adds or takes away.
+The *premium* of a language is its token count divided by that of a reference, on parallel texts. Part of it isn't the
+tokenizer's doing: languages differ in how many UTF-8 bytes they need. So the premium in bytes is measured too, and the
+quotient of the two is what the tokenizer adds or takes away.
 
-Chapter: Measuring. Cost: that of encoding. Source: Petrov et al. 2023 ("premium", "tokenizer parity").
+Chapter: Measuring. Cost: encoding the texts. Source: Petrov et al. 2023 ("premium", "tokenizer parity").
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from .compression import compression, ratio
 
 @dataclass(frozen=True)
 class TokenPremium:
-    """The premium of one language; 1 is what the reference pays.
+    """The premium of one language; the reference has 1.
 
     Attributes:
         tokens: tokens of the text.
         bytes: bytes of the text, in UTF-8.
-        premium: tokens, over the reference's tokens.
-        byte_premium: bytes, over the reference's bytes.
+        premium: tokens divided by the reference's tokens.
+        byte_premium: bytes divided by the reference's bytes.
     """
 
     tokens: int
@@ -32,14 +32,14 @@ class TokenPremium:
 
     @property
     def tokenizer_premium(self) -> float:
-        """The premium over the premium in bytes: the reference's bytes per token over this language's."""
+        """The premium divided by the byte premium: the reference's bytes per token over this language's."""
         return ratio(self.premium, self.byte_premium)
 
 
 def tokenization_premiums(tokenizer: BPETokenizer, texts: Mapping[str, str], reference: str) -> dict[str, TokenPremium]:
-    """Return the premium of each language, by its name in `texts`, which all say the same.
+    """Return the premium of each language, by its name in `texts`, which are translations of one another.
 
-    Raises KeyError where `reference` is not one of the names. With an empty reference text premiums are NaN.
+    Raises KeyError if `reference` isn't one of the names. With an empty reference text, premiums are NaN.
 
     >>> tokenizer = BPETokenizer.train("hello " * 9, 260)
     >>> found = tokenization_premiums(tokenizer, {"English": "hello", "Greek": "γεια"}, "English")

@@ -1,7 +1,7 @@
-"""Does decoding return every text? Answered from the parts of the tokenizer, since no sample can.
+"""Lossless or not: whether decoding returns every text, judged by the tokenizer's components, since no sample can tell.
 
-Each part either keeps all of a text, or is named as one that may lose some. A component that isn't known counts as one
-that may. How much is lost in practice is counted on a sample in many scripts.
+Each component either keeps the whole text, or is reported as one that may lose some of it; so is an unknown component.
+How much is lost in practice is counted on a sample in many scripts.
 
 Chapter: File formats. Cost: a few milliseconds, without the sample.
 """
@@ -15,10 +15,10 @@ from ..vocab.added_tokens import AddedToken
 
 
 def losses(tokenizer: BPETokenizer) -> list[str]:
-    """Return what may keep `decode(encode(text))` from being `text`; nothing where they are always equal.
+    """Return the reasons why `decode(encode(text))` may differ from `text`; none if they are always equal.
 
-    What a post-processor puts around a text, and special tokens, which no text has unless the caller allows them, don't
-    count.
+    Tokens that a post-processor adds don't count. Nor do special tokens, which no text has unless the caller allows
+    them.
 
     >>> from bpelab import BPETokenizer
     >>> losses(BPETokenizer.train("low low", 258)), losses(BPETokenizer.train("low low", 258, normalizer="NFC"))
@@ -35,18 +35,18 @@ def losses(tokenizer: BPETokenizer) -> list[str]:
     if not spec.joins_bytes:
         reasons.append(f"its decoder doesn't just join bytes, {str(spec.decoder)[:120]}")
     if changed := [token.content for token in spec.special_tokens.tokens if _is_changed(tokenizer, token)]:
-        reasons.append(f"an added token comes back otherwise or takes spaces with it, {changed[0]!r}")
+        reasons.append(f"an added token decodes to another text or strips spaces, {changed[0]!r}")
     return reasons
 
 
 def _cuts_only(spec: TokenizerSpec) -> bool:
-    """Whether the pre-tokenizer is known to cut text, and no more."""
+    """Return whether the pre-tokenizer is known to cut the text without changing it."""
     steps = () if spec.pre_tokenizer is None else spec.pre_tokenizer.steps
     return spec.pattern is not None or all(step.as_single_split or step.cuts_nothing for step in steps)
 
 
 def _is_changed(tokenizer: BPETokenizer, token: AddedToken) -> bool:
-    """Whether a token that is found in any text stands for more than its text, or for another."""
+    """Return whether an added token, matched in any text, may stand for more than its own text, or for another."""
     if token.special:
         return False
     return token.lstrip or token.rstrip or tokenizer.decode([token.id]) != token.content
@@ -54,7 +54,7 @@ def _is_changed(tokenizer: BPETokenizer, token: AddedToken) -> bool:
 
 @lru_cache(1)
 def sample_lines() -> tuple[str, ...]:
-    """Return lines in many scripts, and odd ones, from the texts that come with the library.
+    """Return lines in many scripts, and odd ones, from the library's own texts.
 
     >>> len(sample_lines()) > 60
     True
@@ -65,7 +65,7 @@ def sample_lines() -> tuple[str, ...]:
 
 
 def count_changed_lines(tokenizer: BPETokenizer) -> int:
-    """Return the number of `sample_lines()` that don't come back; of a long line, its first 80 characters count."""
+    """Return how many of `sample_lines()` change in a round trip; of a long line, the first 80 characters count."""
     lines = [line[:80] for line in sample_lines()]
     ids = tokenizer.encode_batch(lines, add_special_tokens=False)
     return sum(line != back for line, back in zip(lines, tokenizer.decode_batch(ids)))

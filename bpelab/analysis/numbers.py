@@ -1,9 +1,9 @@
-"""How numbers are split: into how many tokens, from which end, and whether numbers of one length are split alike.
+"""How numbers are split: into how many tokens, from which end, and whether equally long numbers are split alike.
 
-A number's *shape* is how many of its digits each token holds: 12345 as 123|45 has the shape (3, 2). Counted from the
-left, groups of three split the thousands of 12345; counted from the right, 12|345, they split where a comma would.
+A number's *shape* is the number of digits in each of its tokens: 12345 as 123|45 has the shape (3, 2). Groups of three
+counted from the left split the thousands of 12345; counted from the right, 12|345, they split where a comma would.
 
-Chapter: Measuring. Cost: that of encoding, about 0.1 s for 10,000 numbers.
+Chapter: Measuring. Cost: encoding the numbers, about 0.1 s for 10,000.
 Source: Singh and Strouse 2024, who found models better at arithmetic on numbers grouped from the right.
 """
 
@@ -19,9 +19,9 @@ Direction = Literal["whole", "digits", "left", "right", "both", "mixed"]
 
 
 def number_shape(tokenizer: BPETokenizer, number: int | str, before: str = "") -> tuple[int, ...]:
-    """Return how many digits each token holds; tokens without a digit, such as a space, are left out.
+    """Return the number of digits in each token; tokens without a digit, such as a space, are left out.
 
-    `before` is put in front of the number, " " say: many tokenizers take a space into the first token.
+    `before`, such as " ", goes in front of the number: many tokenizers merge a space into the first token.
 
     >>> number_shape(BPETokenizer.train("12 " * 9, 257), 12312)
     (2, 1, 2)
@@ -34,7 +34,7 @@ def number_shape(tokenizer: BPETokenizer, number: int | str, before: str = "") -
 def direction(shape: tuple[int, ...]) -> Direction:
     """Return from which end groups of equal size were counted.
 
-    "whole": one token. "digits": one for each digit. "left": all groups equal, the last smaller. "right": the first
+    "whole": one token. "digits": one token per digit. "left": all groups equal, the last smaller. "right": the first
     smaller. "both": all groups equal, so the end is unknown. "mixed": none of these.
 
     >>> [direction(shape) for shape in [(4,), (1, 1), (3, 2), (2, 3), (3, 3), (1, 3, 1)]]
@@ -55,17 +55,17 @@ def direction(shape: tuple[int, ...]) -> Direction:
 
 @dataclass(frozen=True)
 class NumberCuts:
-    """How some numbers are split.
+    """How a set of numbers is split.
 
     Attributes:
-        shapes: number of digits -> shape -> how many numbers have it.
+        shapes: number of digits -> shape -> count of numbers with that shape.
     """
 
     shapes: dict[int, Counter[tuple[int, ...]]]
 
     @property
     def numbers(self) -> int:
-        """How many numbers were encoded."""
+        """The count of encoded numbers."""
         return sum(shapes.total() for shapes in self.shapes.values())
 
     @property
@@ -77,7 +77,7 @@ class NumberCuts:
 
     @property
     def directions(self) -> dict[Direction, int]:
-        """Direction -> how many numbers are split so, the most frequent first."""
+        """Direction -> count of numbers split that way, the most frequent first."""
         found: Counter[Direction] = Counter()
         for shapes in self.shapes.values():
             for shape, count in shapes.items():
@@ -86,12 +86,12 @@ class NumberCuts:
 
     @property
     def consistency(self) -> float:
-        """The fraction of numbers with the most frequent shape of their length; 1 where length determines the shape."""
+        """The fraction of numbers with the most frequent shape for their length; 1 if length determines the shape."""
         return ratio(sum(max(shapes.values()) for shapes in self.shapes.values()), self.numbers)
 
 
 def number_cuts(tokenizer: BPETokenizer, numbers: Iterable[int | str] = range(10_000), before: str = "") -> NumberCuts:
-    """Return the shapes of `numbers`, which are written without a sign.
+    """Return how `numbers`, written without a sign, are split.
 
     >>> found = number_cuts(BPETokenizer.train("10 11 12 " * 9, 257), range(10, 13))
     >>> found.shapes, found.tokens_per_number, found.consistency

@@ -1,12 +1,12 @@
-"""The shape of a decoder-only transformer, and what follows from it: weights, cache, operations.
+"""The shape of a decoder-only transformer, and the weights, cache and operations that follow from it.
 
-The usual kind of decoder is counted: attention whose keys and values may be shared by groups of heads, a feed-forward
-part of three matrices (two where it isn't gated), an embedding, and an output matrix that may be the same. A multiply
-and an add are two operations. Biases, norms, rotations, learned positions and the softmax are left out; norms are less
-than a hundredth of the weights of any shape in this book.
+The model counted is the usual decoder: grouped-query attention (groups of heads may share keys and values), a
+feed-forward part of three matrices (two if it isn't gated), an embedding, and an output matrix that may be tied to it.
+A multiply and an add are two operations. Biases, norms, rotations, learned positions and the softmax are left out;
+norms are less than a hundredth of the weights of any shape in this book.
 
-Chapter: Measuring. Source: Kaplan et al. 2020, table 1 (operations: two for each weight that a token meets, and
-attention to what came before); Touvron et al. 2023 (the gated feed-forward part).
+Chapter: Measuring. Source: Kaplan et al. 2020, table 1 (operations: two for each weight a token meets, and attention to
+the tokens before it); Touvron et al. 2023 (the gated feed-forward part).
 """
 
 from collections.abc import Mapping
@@ -26,23 +26,23 @@ CONFIG_KEYS = {
     "head_size": ("head_dim",),
     "tied": ("tie_word_embeddings",),
 }
-"""The keys of config.json for each field of a shape: the usual name, and GPT-2's."""
+"""The config.json keys for each field of a shape: the usual name, and GPT-2's."""
 
 
 @dataclass(frozen=True)
 class ModelShape:
-    """The sizes of a model that determine its costs.
+    """The sizes of a model that determine its cost.
 
     Attributes:
-        layers, heads, kv_heads, head_size, hidden: as config.json has them; `hidden` is the length of a token's vector.
+        layers, heads, kv_heads, head_size, hidden: as in config.json; `hidden` is the length of a token's vector.
         feed_forward: the width of the feed-forward part.
         vocabulary: rows of the embedding.
-        gated: whether the feed-forward part has three matrices (SwiGLU) and not two.
+        gated: whether the feed-forward part has three matrices (SwiGLU) rather than two.
         tied: whether the output matrix is the embedding.
-        bytes_per_weight: 2 for float16 and bfloat16; may be a fraction where weights are quantized.
-        bytes_per_cached: bytes of a number in the cache.
+        bytes_per_weight: 2 for float16 and bfloat16; may be a fraction for quantized weights.
+        bytes_per_cached: bytes per number in the cache.
 
-    Raises BPELabError for a number that is not positive, and for a fraction except of bytes.
+    Raises BPELabError for a number that isn't positive, and for a fraction other than a number of bytes.
     """
 
     layers: int
@@ -69,11 +69,11 @@ class ModelShape:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], **changes: Any) -> "ModelShape":
-        """Return the shape in a model's config.json; `changes` override it.
+        """Return the shape in a model's config.json; `changes` override its values.
 
         With GPT-2's names the feed-forward part has two matrices, by default four times as wide as the model, and the
-        output is tied by default. A multimodal model has its shape in "text_config".
-        Raises BPELabError where a number is missing or is not one.
+        output is tied by default. For a multimodal model, "text_config" is read.
+        Raises BPELabError if a value is missing or isn't a number.
 
         >>> ModelShape.from_config(
         ...     {

@@ -1,13 +1,13 @@
 """Superwords in a vocabulary and in a text: how many there are, and how many tokens they save.
 
-A superword is a token that goes on over the end of a word. Where a word ends is what the pattern of words says; but a
-file holds only the pattern of the last stage of training. Without the former a superword is a token with white space
-between two words, as ` of the`, that the pattern of o200k_base, which keeps the most together, does not leave whole.
+A superword is a token that continues over the end of a word. The word pattern says where words end, but a file has only
+the pattern of the last training stage. Without the word pattern, a token counts as a superword if it has white space
+between two words, as ` of the` does, and the pattern of o200k_base, which keeps the most together, splits it.
 
-What superwords save at one size of vocabulary can't be computed from a tokenizer alone: the one that was trained on the
-same text to the same size without them is missing. Instead the text is encoded by the merges of words alone, and the
-size of their vocabulary is said with it. Where words were learned first, as under SuperBPE, these are the merges before
-the first superword; where both were learned together, as under BoundlessBPE, those that make no superword.
+What superwords save at a given vocabulary size can't be computed from one tokenizer: that needs another, trained on the
+same text to the same size without them. Instead, the text is encoded with the word merges alone, and the size of that
+vocabulary is reported. If words were learned first, as in SuperBPE, these are the merges before the first superword; if
+both were learned together, as in BoundlessBPE, those that make no superword.
 
 Chapter: Superwords. Cost: encoding the text twice, and building a model: a second for 100,000 tokens.
 """
@@ -25,14 +25,14 @@ from ..tokenizer import BPETokenizer
 from .compression import compression, ratio
 
 WIDEST = "o200k"
-"""The pattern of words that keeps the most together: `can't`, and line breaks and slashes after punctuation."""
+"""The word pattern that keeps the most together: `can't`, and line breaks and slashes after punctuation."""
 
 
 def superwords(tokenizer: BPETokenizer, word_pattern: str | None = None) -> list[int]:
-    """Return the ids of the superwords, the lowest first. Empty where the tokenizer's own pattern cuts words.
+    """Return the ids of the superwords, the lowest first. Empty if the tokenizer's own pattern cuts words.
 
-    `word_pattern` is the pattern of words, if known; any token that it cuts is a superword, as `我。` is.
-    Cost: a look at every token, 0.5 s for 200,000.
+    `word_pattern` is the word pattern, if known; any token that it cuts is a superword, as `我。` is.
+    Cost: one check of every token, 0.5 s for 200,000.
 
     >>> from bpelab import Superwords
     >>> text, chosen = "one of the best of the rest " * 9, Superwords(transition=268)
@@ -55,10 +55,11 @@ def superwords(tokenizer: BPETokenizer, word_pattern: str | None = None) -> list
 
 
 def words_alone(tokenizer: BPETokenizer, ids: Collection[int]) -> BPETokenizer | None:
-    """Return the tokenizer of the merges of words, with the same ids; `ids` are those of the superwords.
+    """Return a tokenizer with the word merges only and the same ids; `ids` are the superwords' ids.
 
-    The merges of words are those before the first superword, if most tokens from there on are superwords; else all that
-    neither make nor join one. None where no list of merges has the tokenizer's ids, or tokens are characters.
+    The word merges are those before the first superword, if most tokens from there on are superwords; otherwise all
+    merges that neither make nor join one. Returns None if no list of merges gives the tokenizer's ids, or if tokens are
+    characters.
 
     >>> from bpelab import Superwords
     >>> text, chosen = "one of the best of the rest " * 9, Superwords(transition=268)
@@ -88,17 +89,17 @@ def words_alone(tokenizer: BPETokenizer, ids: Collection[int]) -> BPETokenizer |
 
 @dataclass(frozen=True)
 class SuperwordUse:
-    """The superwords of a tokenizer, and their use in one text.
+    """A tokenizer's superwords, and their use in one text.
 
     Attributes:
-        superwords: how many the vocabulary has.
-        vocabulary: how many tokens it has in all.
-        most_words: the words of the superword that has the most.
-        uses: superwords among the tokens of the text.
-        tokens: of the text.
-        words: of the text: runs of characters that are not white space.
-        words_vocabulary: how many tokens `words_alone` has; None where that has no answer.
-        tokens_of_words_alone: tokens of the text by `words_alone`, or None.
+        superwords: the number in the vocabulary.
+        vocabulary: its number of tokens in all.
+        most_words: the number of words in the superword that has the most.
+        uses: the number of superwords among the text's tokens.
+        tokens: the text's number of tokens.
+        words: the text's number of words, runs of non-space characters.
+        words_vocabulary: the number of tokens of `words_alone`; None if that returns None.
+        tokens_of_words_alone: the text's number of tokens under `words_alone`, or None.
     """
 
     superwords: int
@@ -112,28 +113,28 @@ class SuperwordUse:
 
     @property
     def share(self) -> float:
-        """The fraction of the vocabulary, 0 to 1."""
+        """The fraction of the vocabulary that is superwords, 0 to 1."""
         return ratio(self.superwords, self.vocabulary)
 
     @property
     def share_of_text(self) -> float:
-        """The fraction of the tokens of the text, 0 to 1."""
+        """The fraction of the text's tokens that is superwords, 0 to 1."""
         return ratio(self.uses, self.tokens)
 
     @property
     def words_per_token(self) -> float:
-        """Words of the text per token."""
+        """Words per token in the text."""
         return ratio(self.words, self.tokens)
 
     @property
     def saved(self) -> float:
-        """The fraction of the tokens of words alone that is saved; NaN where that has no answer."""
+        """The fraction of tokens saved, compared with `words_alone`; NaN if that returns None."""
         alone = self.tokens_of_words_alone
         return float("nan") if alone is None else 1 - ratio(self.tokens, alone)
 
 
 def superword_uses(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> dict[str, SuperwordUse]:
-    """Measure the superwords of a tokenizer on each text, by its name. Empty for a tokenizer that has none.
+    """Measure a tokenizer's superwords on each text, by name. Empty for a tokenizer without superwords.
 
     >>> from bpelab import Superwords
     >>> text, chosen = "one of the best of the rest " * 9, Superwords(transition=268)

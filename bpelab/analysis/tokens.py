@@ -1,8 +1,8 @@
-"""Properties of a vocabulary alone: the longest tokens, what two vocabularies share, what is unreachable.
+"""Properties of vocabularies, without a text: longest tokens, shared tokens, unreachable tokens.
 
-Chapter: Measuring. Cost: `unreachable_alone` encodes each token, 100,000 of them in a second or two; the others are
-cheap. Source of its test: Land and Bartolo 2024, who decode each token, encode it again, and call those unreachable
-that don't come back.
+Chapter: Measuring. Cost: `unreachable_alone` encodes each token, 100,000 in a second or two; the others are cheap.
+Source of its test: Land and Bartolo 2024, who decode each token, encode it again, and call those unreachable that don't
+come back.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def longest_tokens(tokenizer: BPETokenizer, number: int = 10) -> list[tuple[int,
 
 
 def never_merged(tokenizer: BPETokenizer) -> list[int]:
-    """Return the ids of tokens that no merge makes and the alphabet lacks: merging never produces them.
+    """Return the ids of tokens that no merge makes and that aren't in the alphabet: merging never produces them.
 
     With `ignore_merges`, such a token is still produced by a piece that equals it. Added tokens, and the byte tokens of
     byte fallback, don't come from merges and are left out.
@@ -46,10 +46,10 @@ def never_merged(tokenizer: BPETokenizer) -> list[int]:
 def unseen(
     tokenizer: BPETokenizer, corpus: Corpus, *, input_format: str | None = None, field: str = "text"
 ) -> list[int]:
-    """Return the ids of tokens that don't occur in the corpus once it is encoded, units and added tokens apart.
+    """Return the ids of tokens that don't occur in the encoded corpus, leaving out units and added tokens.
 
-    Some of them may be parts of tokens that do occur: `bpelab.editing.prune(tokenizer, corpus=corpus, min_frequency=1)`
-    takes the others. Arguments and errors are those of `BPETokenizer.train`.
+    Some may be parts of tokens that do occur: `bpelab.editing.prune(tokenizer, corpus=corpus, min_frequency=1)` removes
+    the others. Arguments and errors are those of `BPETokenizer.train`.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
     >>> [tokenizer.model.tokens[token_id] for token_id in unseen(tokenizer, "low lowest")]
@@ -65,7 +65,7 @@ def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:
 
     The pattern splits them, the normalizer changes them, or no merge makes them: a model with this tokenizer has hardly
     seen them. It is no proof, since another context could produce one. Left out are tokens that are parts of
-    characters, which have no text, and added tokens. Raises BPELabError where tokens are not bytes but characters.
+    characters, which have no text, and added tokens. Raises BPELabError if tokens are characters, not bytes.
 
     >>> across = BPETokenizer.train("a b", 258, pattern=None, min_frequency=1).model
     >>> [across.tokens[token_id] for token_id in unreachable_alone(BPETokenizer(across, pattern="cl100k"))]
@@ -93,10 +93,10 @@ class Overlap:
     """What two vocabularies share: tokens with equal bytes, with any ids.
 
     Attributes:
-        shared: number of tokens that both have.
+        shared: the number of tokens that both have.
         share_of_first: the fraction of the first's tokens that the second has too, 0 to 1.
-        share_of_second: the fraction of the second's that the first has.
-        same_id: number of shared tokens with the same id in both.
+        share_of_second: the fraction of the second's tokens that the first has.
+        same_id: the number of shared tokens with the same id in both.
     """
 
     shared: int

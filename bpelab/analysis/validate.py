@@ -1,4 +1,4 @@
-"""Validation of numbers from the caller: finite, not negative, an integer where a fraction makes no sense.
+"""Validation of the caller's numbers: finite, not negative, and an integer where a fraction makes no sense.
 
 Chapter: Measuring.
 """
@@ -9,7 +9,7 @@ from ..errors import BPELabError
 
 
 def require_number(name: str, value: float, *, above: bool = False) -> float:
-    """Return `value` if it is finite and at least 0, or with `above` more than 0. Raises BPELabError that names `name`.
+    """Return `value` if it is finite and at least 0 (with `above`, more than 0). Raises BPELabError with `name`.
 
     >>> require_number("rate", 2.5)
     2.5
@@ -21,7 +21,7 @@ def require_number(name: str, value: float, *, above: bool = False) -> float:
 
 
 def require_integer(name: str, value: int, least: int = 1) -> int:
-    """Return `value` if it is an integer from `least` to 10**15. Raises BPELabError that names `name`.
+    """Return `value` if it is an integer from `least` to 10**15. Raises BPELabError with `name`.
 
     >>> require_integer("layers", 2)
     2

@@ -1,8 +1,9 @@
 """The cost of white space: runs of spaces, tabs and line ends, and the indentation of code.
 
-GPT-2's vocabulary has no tokens for long runs of spaces, so nearly each space is a token; later vocabularies have them.
+GPT-2's vocabulary has no tokens for long runs of spaces, so nearly every space is a token; later vocabularies have such
+tokens.
 
-Chapter: Measuring. Cost: that of encoding.
+Chapter: Measuring. Cost: encoding the text.
 """
 
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from .compression import ratio
 
 
 def run_lengths(tokenizer: BPETokenizer, character: str = " ", longest: int = 64, after: str = "") -> list[int]:
-    """Return how many tokens 1, 2, ... `longest` times `character` take, with the tokens of `after` that follows.
+    """Return the number of tokens for 1, 2, ... `longest` times `character`, followed by `after`.
 
-    Patterns give the last space of a run to the word after it, so a run alone and one before a word differ.
+    Patterns give the last space of a run to the next word, so a run alone and a run before a word differ.
 
     >>> run_lengths(BPETokenizer.train("    " * 9, 258, pattern=None), " ", 5)
     [1, 1, 2, 1, 2]
@@ -25,12 +26,12 @@ def run_lengths(tokenizer: BPETokenizer, character: str = " ", longest: int = 64
 
 @dataclass(frozen=True)
 class Indentation:
-    """The tokens of a piece of code.
+    """The token counts of a piece of code.
 
     Attributes:
-        lines: lines that hold more than white space.
+        lines: lines that aren't blank.
         tokens: all tokens.
-        blank: tokens that hold nothing but white space.
+        blank: tokens that are nothing but white space.
     """
 
     lines: int
@@ -39,7 +40,7 @@ class Indentation:
 
     @property
     def tokens_per_line(self) -> float:
-        """Tokens per line that is not blank; NaN without such a line."""
+        """Tokens per non-blank line; NaN if there is none."""
         return ratio(self.tokens, self.lines)
 
     @property

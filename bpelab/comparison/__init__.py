@@ -1,6 +1,6 @@
-"""Two tokenizers, or two moments of one, compared: what is different, what was locked, which ids drift.
+"""Comparison of two tokenizers, or of one tokenizer at two times: differences, locks, drifting ids.
 
-`diff.py` finds what changed, with the shortest text that shows it. `lock.py` writes ids down, so that a test notices
-when they move; `drift.py` says whether ids are those of their own text. It may import what is below it: `core`, `regex`
-and `chat_templates` among them. Begin with `diff.py`.
+`diff.py` finds what changed, with the shortest text that shows it. `lock.py` records ids, so that a test notices when
+they change. `drift.py` says whether ids are those that `encode` gives for their own text. It may import the layers
+below it, such as `core`, `regex` and `chat_templates`. Begin with `diff.py`.
 """

@@ -1,8 +1,8 @@
-"""Texts and characters by which a difference of two tokenizers may show, taken from what differs.
+"""Candidate texts and characters that may reveal a difference between two tokenizers.
 
-Whatever a component is made of (a character to replace, a delimiter, the name of a token) is likely to be where two of
-them part. So the strings in the components that differ are tried, alone and among letters and spaces; then the tokens
-of both vocabularies, since ids differ where a token is made by one and not by the other; then single characters.
+Two components are likely to disagree on the strings they contain: a character to replace, a delimiter, a token's name.
+So the strings in the differing components are tried, alone and among letters and spaces. Then come the tokens of both
+vocabularies, since ids differ if only one tokenizer makes a token, and then single characters.
 
 Cost: linear in the vocabularies.
 """
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from ..core.tokenizer import Tokenizer
 
 MOST_TOKENS = 50_000
-"""Tokens of each vocabulary that are tried: the shortest."""
+"""The number of tokens tried from each vocabulary, the shortest first."""
 AROUND = ("{}", " {}", "{} ", " {} ", "a{}", "{}a", "a{}a", "a {}", "{} a", "1{}", "_{}", "{}{}", "{} {}")
-"""Where a string may stand."""
+"""Contexts in which a string is tried."""
 COMMON = " a1.\nA'é日"
 
 
 def strings_of(component: object) -> Iterator[str]:
-    """Yield the strings that a component is made of, but no regular expressions.
+    """Yield the strings that a component contains, except regular expressions.
 
     >>> from bpelab.normalizers import Prepend
     >>> list(strings_of(Prepend("▁")))
@@ -50,20 +50,20 @@ def strings_of(component: object) -> Iterator[str]:
 
 
 def placed(strings: Iterable[str]) -> Iterator[str]:
-    """Yield strings, also in small and capital letters, alone and next to letters, digits and spaces."""
+    """Yield strings, also in lower and upper case, alone and next to letters, digits and spaces."""
     for string in strings:
         for spelled in dict.fromkeys((string, string.lower(), string.upper(), string.title())):
             yield from (around.replace("{}", spelled) for around in AROUND)
 
 
 def tokens_of(*tokenizers: Tokenizer) -> Iterator[str]:
-    """Yield the shortest tokens of each vocabulary as texts."""
+    """Yield the shortest tokens of each vocabulary, as texts."""
     for tokenizer in tokenizers:
         yield from as_texts(islice(sorted(tokenizer.model.tokens.values(), key=len), MOST_TOKENS))
 
 
 def with_contexts(tokens: Iterable[str], chars: Iterable[str], most: int = 2_000) -> Iterator[str]:
-    """Yield the first tokens with each of some characters before or after them, and with both."""
+    """Yield the first tokens with each of some characters before, after, or on both sides."""
     chars = list(chars)
     for token in islice(tokens, most):
         for char in chars:
@@ -73,21 +73,21 @@ def with_contexts(tokens: Iterable[str], chars: Iterable[str], most: int = 2_000
 
 
 def characters() -> Iterator[str]:
-    """Yield the characters of the first two planes, which are most that normalizers change, and some sequences."""
+    """Yield the characters of the first two planes, which include most that normalizers change, and some sequences."""
     yield from map(chr, chain(range(0xD800), range(0xE000, 0x20000)))
     yield from (letter + chr(mark) for letter in "aeinouAEO" for mark in range(0x300, 0x370))
     yield from ("\u1100\u1161", "\uac00\u11a8", " a", "a ", " a ", "a  a", "\r\n", "\u0915\u093c")
 
 
 def frequent_characters(*tokenizers: Tokenizer) -> Counter[str]:
-    """Count the characters of the tokens of several characters, as far as `tokens_of` goes."""
+    """Count the characters in the tokens from `tokens_of` that have more than one character."""
     return Counter(chain.from_iterable(token for token in tokens_of(*tokenizers) if len(token) > 1))
 
 
 def telling_characters(first: Split | None, second: Split | None, text: str, frequent: Counter[str]) -> list[str]:
-    """Return the most frequent characters of each kind in `text`, where two patterns tell kinds apart.
+    """Return the most frequent characters of each kind that occurs in `text`; two patterns define the kinds.
 
-    There are none where a pattern has no table.
+    Returns none if a pattern has no table.
     """
     if first is None or second is None:
         return []

@@ -1,11 +1,11 @@
-"""What is different in two tokenizers, with the shortest text by which it shows.
+"""Diff two tokenizers: the parts that differ, and the shortest text that shows it.
 
-Parts that are the same can't change an id. Of those that differ, some are proved to change none: patterns that cut
-alike, a list of merges and ranks that say the same. For the others a text is searched that has other ids. The cause is
-the part that changes the ids of this text when the first tokenizer gets it from the second; a part that doesn't is
-searched for a text of its own.
+Equal parts can't change an id. Some differing parts are proved to change none: patterns that cut alike, or a list of
+merges and ranks that are equivalent. For the others, the search looks for a text with different ids. The cause is the
+part that changes the text's ids when the first tokenizer takes it from the second. A part that doesn't gets a search
+for a text of its own.
 
-Cost: seconds for large vocabularies, most of it for encoding some 200,000 short texts where nothing differs.
+Cost: seconds for large vocabularies, mostly for encoding some 200,000 short texts if nothing differs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def diff(first: Tokenizer, second: Tokenizer, corpus: Iterable[str] | None = None) -> TokenizerDifference:
-    """Return what `BPETokenizer.diff` does."""
+    """Implement `BPETokenizer.diff`."""
     if not isinstance(second, Tokenizer):
         raise TypeError(f"diff compares with another tokenizer, not {type(second).__name__}: open it first")
     parts = list(differing_parts(first.spec, second.spec))
@@ -51,7 +51,7 @@ def diff(first: Tokenizer, second: Tokenizer, corpus: Iterable[str] | None = Non
 
 
 def _alone(first: Tokenizer, second: Tokenizer, part: Part, text: str) -> tuple[str | None, int]:
-    """Return a text whose ids change when the first tokenizer gets one part of the second: `text`, if it is one."""
+    """Return a text whose ids change when the first tokenizer takes one part of the second: `text`, if possible."""
     spec = swapped(first.spec, second.spec, part)
     if spec is None:
         return None, 0
@@ -62,7 +62,7 @@ def _alone(first: Tokenizer, second: Tokenizer, part: Part, text: str) -> tuple[
 
 
 def _search(first: Tokenizer, second: Tokenizer, parts: Sequence[Part]) -> tuple[str | None, int]:
-    """Return the shortest text found with other ids, where some parts differ, and how many texts were tried."""
+    """Search for the shortest text with different ids, given the parts that differ; return it and the number tried."""
     frequent = candidates.frequent_characters(first, second)
     usual = [char for char, _ in frequent.most_common(180)]
     telling = zip_longest(*(_telling(first, second, part, frequent) for part in parts), fillvalue="")
@@ -77,7 +77,7 @@ def _search(first: Tokenizer, second: Tokenizer, parts: Sequence[Part]) -> tuple
 
 
 def _telling(first: Tokenizer, second: Tokenizer, part: Part, frequent: Counter[str]) -> list[str]:
-    """Return characters by which a difference of one part may show."""
+    """Return characters that may reveal a difference in one part."""
     one, two = first.spec.pre_tokenizer, second.spec.pre_tokenizer
     if part.name != "pattern" or one is None or two is None:
         return list(dict.fromkeys(part.hint))
@@ -90,7 +90,7 @@ def _ids(tokenizer: Tokenizer, text: str) -> tuple[int, ...] | str:
 
 
 def _other_parts(first: Tokenizer, second: Tokenizer) -> Iterator[PartDifference]:
-    """Yield the differences that change no text's ids: how they are decoded, what a model is asked, what files say."""
+    """Yield the differences that change no text's ids: in decoding, chat templates, and file settings."""
     one, two = first.spec, second.spec
     if one.decoder != two.decoder and _join_bytes(one) and _join_bytes(two):
         yield PartDifference("decoder", f"{one.decoder!r} and {two.decoder!r}, which both join bytes", False)
@@ -115,13 +115,13 @@ def _other_parts(first: Tokenizer, second: Tokenizer) -> Iterator[PartDifference
 
 
 def _join_bytes(spec: TokenizerSpec) -> bool:
-    """Whether decoding joins the bytes of tokens, whose names are no spelling of other bytes."""
+    """Return whether decoding just joins the tokens' bytes, and token names don't spell other bytes."""
     names = "".join(token.content for token in spec.special_tokens.tokens)
     return spec.joins_bytes and names.isascii() and names.isprintable() and " " not in names
 
 
 def _count(first: Tokenizer, second: Tokenizer, corpus: Iterable[str]) -> tuple[int, int]:
-    """Return on how many texts of a corpus the ids differ, and how many texts there are."""
+    """Return the number of texts in a corpus with different ids, and the number of texts."""
     texts, differ, number = iter(corpus), 0, 0
     while batch := list(islice(texts, BATCH)):
         number += len(batch)

@@ -1,10 +1,10 @@
-"""Ids that drift: whether ids are those of their own text, and where not.
+"""Drift: whether ids are those of their own text, and where they differ.
 
-A model chooses ids one by one, and may spell a word in other tokens than `encode` does. Whoever decodes its answer and
-encodes it again has other ids then: a cache that is thrown away, a gradient for what was never sampled. Two spellings
-of the same bytes part and meet again; each part between two meetings is a run.
+A model chooses ids one by one, and may spell a word in other tokens than `encode` does. Decoding its answer and
+encoding it again then gives different ids: a cache is lost, or a gradient is computed for tokens never sampled. Two
+spellings of the same bytes diverge and meet again; each part between two meeting points is a run.
 
-Cost: decoding and encoding once. Source: "retokenization drift" is the name among those who train on conversations.
+Cost: decoding and encoding once. Source: known as "retokenization drift" in training on conversations.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class DriftingRun:
     """A run of ids that becomes other ids when its text is encoded again.
 
     Attributes:
-        start: the index of its first id.
-        ids: the ids as they were given; none where encoding only adds some.
-        encoded: the ids that `encode` has instead.
-        text: what the ids stand for; U+FFFD for bytes that are no UTF-8.
+        start: the index of the first id.
+        ids: the given ids; empty if encoding only adds some.
+        encoded: the ids that `encode` returns instead.
+        text: the ids' text; U+FFFD for bytes that aren't UTF-8.
     """
 
     start: int
@@ -42,7 +42,7 @@ class DriftingRun:
 
 
 def drift(tokenizer: Tokenizer, ids: Iterable[int]) -> list[DriftingRun]:
-    """Return what `BPETokenizer.drift` does."""
+    """Implement `BPETokenizer.drift`."""
     offset, given = _without_frame(tokenizer, to_ids(ids))
     names = tokenizer.spec.special_tokens.names
     text = tokenizer.decode(given)
@@ -58,7 +58,7 @@ def drift(tokenizer: Tokenizer, ids: Iterable[int]) -> list[DriftingRun]:
 
 
 def _without_frame(tokenizer: Tokenizer, ids: list[int]) -> tuple[int, list[int]]:
-    """Return how many ids the post-processor put in front of a text, and the ids without what it put around it."""
+    """Return the number of ids that the post-processor added in front, and the ids without the added ones."""
     post_processor = tokenizer.spec.post_processor
     if post_processor is not None:
         framed = post_processor.apply([-1], tokenizer.spec.special_tokens)
@@ -72,7 +72,7 @@ def _without_frame(tokenizer: Tokenizer, ids: list[int]) -> tuple[int, list[int]
 def _runs(
     given: Sequence[int], encoded: Sequence[int], tokens: Mapping[int, bytes]
 ) -> list[tuple[int, int, int, int]] | None:
-    """Return (start, stop, start, stop) of the runs of both that differ; None where their bytes are not the same."""
+    """Return (start, stop, start, stop) of each differing run in both; None if their bytes aren't the same."""
     if b"".join([tokens[i] for i in given]) != b"".join([tokens[i] for i in encoded]):
         return None
     meetings = list(
@@ -87,13 +87,13 @@ def _runs(
 
 
 def _meetings(ends: Sequence[int], other_ends: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of indices at which two rising sequences of offsets have the same one."""
+    """Yield the pairs of indices at which two increasing sequences of offsets are equal."""
     indices = {end: index for index, end in enumerate(other_ends)}
     yield from ((index, indices[end]) for index, end in enumerate(ends) if end in indices)
 
 
 def _one_run(given: Sequence[int], encoded: Sequence[int]) -> tuple[int, int, int, int]:
-    """Return (start, stop, start, stop) of what lies between the common beginning and the common end."""
+    """Return (start, stop, start, stop) of the part between the common start and the common end."""
     shorter = min(len(given), len(encoded))
     start = next((i for i in range(shorter) if given[i] != encoded[i]), shorter)
     rest = shorter - start

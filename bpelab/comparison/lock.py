@@ -1,10 +1,10 @@
-"""Lock ids: write down what some texts are encoded to, so that a test or a pipeline notices when an id moves.
+"""Lock ids: record how some texts are encoded, so that a test or a pipeline notices when an id changes.
 
-A lock is a small file, JSON: `tokens`, a hash of what each id stands for, and `probes`, texts with their ids. The texts
-are of many kinds (scripts, numbers, white space, code, the names of special tokens) and a sample of the tokens. A probe
-is encoded with special tokens allowed and with what the post-processor adds.
+A lock is a small JSON file: `tokens`, a hash of what each id stands for, and `probes`, texts with their ids. The probes
+are texts of many kinds (scripts, numbers, white space, code, names of special tokens) and a sample of the tokens. They
+are encoded with special tokens allowed and with the post-processor's tokens.
 
-Cost: that of encoding a few hundred short texts.
+Cost: encoding a few hundred short texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT = "bpelab lock 1"
 SAMPLE = 64
-"""Tokens whose text is a probe."""
+"""The number of tokens whose text is a probe."""
 PROBES = (
     "", "a", " a", "Hello, world!", "The low, lower, lowest ebb.", "don't DON'T we'll I'm they've",
     " two  spaces   three", "trailing ", "tab\tand\ttabs\n\tx",
@@ -44,12 +44,12 @@ PROBES = (
 
 @dataclass(frozen=True)
 class MovedProbe:
-    """A text of a lock that has other ids now.
+    """A text in a lock whose ids have changed.
 
     Attributes:
         text: the text.
         at: the index of the first id that differs.
-        locked, now: its ids in the lock, and as they are; an error's name where encoding fails.
+        locked, now: its ids in the lock and its current ids; an error's name if encoding fails.
     """
 
     text: str
@@ -65,7 +65,7 @@ class MovedProbe:
 
 
 def make_lock(tokenizer: Tokenizer, name: str, texts: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a lock, as JSON has it: the `name` by which a tokenizer is opened, and the ids of probes and of `texts`.
+    """Return a lock as a JSON object: the `name` that opens the tokenizer, and the ids of the probes and `texts`.
 
     >>> from bpelab import BPETokenizer
     >>> lock = make_lock(BPETokenizer.train("abab", 257), "mine", ["cab"])
@@ -86,7 +86,7 @@ def make_lock(tokenizer: Tokenizer, name: str, texts: Iterable[str] = ()) -> dic
 
 
 def hash_of_tokens(tokenizer: Tokenizer) -> str:
-    """Return the SHA-256, in hex, of which token each id stands for: those of the model, and added ones."""
+    """Return the SHA-256, in hexadecimal, of the map from ids to tokens, added tokens included."""
     digest = sha256()
     for kind in (tokenizer.model.tokens, {i: utf8(name) for i, name in tokenizer.spec.special_tokens.contents.items()}):
         for token_id, token in sorted(kind.items()):
@@ -96,7 +96,7 @@ def hash_of_tokens(tokenizer: Tokenizer) -> str:
 
 
 def write_lock(path: Path, lock: dict[str, Any]) -> None:
-    """Write a lock, a line for each probe, whole or not at all."""
+    """Write a lock atomically, one line per probe."""
     head = {name: value for name, value in lock.items() if name != "probes"}
     lines = [json.dumps(probe, ensure_ascii=False) for probe in lock["probes"]]
     text = json.dumps(head, ensure_ascii=False, indent=1).removesuffix("\n}")
@@ -105,11 +105,11 @@ def write_lock(path: Path, lock: dict[str, Any]) -> None:
 
 
 def read_lock(path: Path) -> dict[str, Any]:
-    """Read a lock. Raises TokenizerFileError for what isn't one, naming the entry that is wrong."""
+    """Read a lock. Raises TokenizerFileError, naming the wrong entry, if it isn't one."""
     try:
         lock = json.loads(read_bytes(path))
     except (ValueError, RecursionError) as error:
-        raise TokenizerFileError(path, "", f"no lock that can be read: {error}") from error
+        raise TokenizerFileError(path, "", f"not a readable lock: {error}") from error
     if not isinstance(lock, dict) or lock.get("format") != FORMAT:
         raise TokenizerFileError(path, "format", f"expected {FORMAT!r}, which `bpelab lock` writes")
     for name in ("tokenizer", "tokens"):
@@ -126,7 +126,7 @@ def read_lock(path: Path) -> dict[str, Any]:
 
 
 def moved_probes(tokenizer: Tokenizer, lock: dict[str, Any]) -> list[MovedProbe]:
-    """Return the probes of a lock that have other ids now, in the lock's order."""
+    """Return the probes in a lock whose ids have changed, in the lock's order."""
     probes = lock["probes"]
     moved = []
     for probe, now in zip(probes, observe_ids(tokenizer, [probe["text"] for probe in probes])):
@@ -140,8 +140,8 @@ def moved_probes(tokenizer: Tokenizer, lock: dict[str, Any]) -> list[MovedProbe]
 def verify_lock(tokenizer: Tokenizer, path: Path) -> int:
     """Compare a tokenizer with a lock and return the number of probes.
 
-    Raises BPELabError where an id has moved, naming the first probe and the first id that differ, or where the probes'
-    ids are the same and other ids stand for other tokens.
+    Raises BPELabError if an id has changed, naming the first probe and the first id that differ, or if the probes' ids
+    are the same but other ids stand for different tokens.
     """
     lock = read_lock(path)
     moved = moved_probes(tokenizer, lock)

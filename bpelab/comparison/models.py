@@ -1,9 +1,9 @@
-"""Compare two models: whether their ids can differ at all, and the texts by which that would show.
+"""Compare two models: whether their ids can differ at all, and texts that would show it.
 
-Two lists of merges are equal if `recover_merges` finds the same in both, in the same order: then a file with merges and
-a file with ranks say the same thing. Where an order differs, it shows where two merges compete for a token: for
-`x y z`, `x y` against `y z`. So the merges that moved (those outside a longest increasing sequence of ranks) are set
-against what they overlap.
+Two lists of merges are equivalent if `recover_merges` returns the same merges for both, in the same order; so a file
+with merges and a file with ranks can be equivalent. A different order shows if two merges compete for a token: in `x y
+z`, `x y` against `y z`. So the merges that moved (those outside a longest increasing sequence of ranks) are tried with
+those they overlap.
 
 Cost: recovering merges, a second for 100,000 tokens. Chapter: Training.
 Source: Fredman 1975, "On computing the length of longest increasing subsequences".
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 Written = tuple[bytes, bytes]
 """A merge as the bytes of its two tokens."""
 MOST_SHOWN = 300
-"""Merges and tokens that differ of which texts are made."""
+"""The most differing merges and tokens that texts are built from."""
 STARTS, ENDS = (
     (b"", b"\xc3", b"\xe3", b"\xe3\x81", b"\xf0\x9f", b"\xf0\x9f\x98"),
     (b"", b"\x80", b"\x80\x80", b"\x98\x80\x80"),
 )
-"""What makes text of a token that begins or ends within a character."""
+"""Bytes that complete a token that begins or ends within a character."""
 
 
 @dataclass(frozen=True)
 class ModelDifference:
-    """What differs in two models.
+    """A difference between two models.
 
     Attributes:
         part: "vocabulary", "merges", "ignore_merges" or "initial symbols".
         sentence: the difference in words.
-        proved_equal: whether ids are equal for every text nevertheless.
+        proved_equal: True if ids are nevertheless equal for every text.
         texts: texts whose ids may differ.
     """
 
@@ -53,7 +53,7 @@ class ModelDifference:
 
 
 def compare_models(first: BPEModel, second: BPEModel) -> ModelDifference | None:
-    """Return what differs in two models, None for two that are the same tables."""
+    """Return the difference between two models, or None if their tables are the same."""
     if first == second:
         return None
     if first.tokens != second.tokens:
@@ -75,7 +75,7 @@ def compare_models(first: BPEModel, second: BPEModel) -> ModelDifference | None:
 
 
 def _compare_merges(first: BPEModel, second: BPEModel) -> tuple[bool, list[bytes], str]:
-    """Return (whether merging is proved to be the same, texts by which it may differ, the difference in words)."""
+    """Return (whether merging is proved equal, texts that may show a difference, the difference in words)."""
     one, two = first.recovered_merges, second.recovered_merges
     if one.exact and two.exact and list(one.splits.items()) == list(two.splits.items()):
         return True, [], "one has a list of merges and one has ranks, of the same merges in the same order"
@@ -93,7 +93,7 @@ def _compare_merges(first: BPEModel, second: BPEModel) -> tuple[bool, list[bytes
 
 
 def _in_order(model: BPEModel) -> dict[Written, int]:
-    """Return the merges of a model, and their positions in the order of ranks."""
+    """Return a model's merges with their positions in rank order."""
     tokens = model.tokens
     pairs: Iterable[Pair]
     if isinstance(model.merges, RankMerges):
@@ -104,7 +104,7 @@ def _in_order(model: BPEModel) -> dict[Written, int]:
 
 
 def _moved(common: Sequence[Written], ranks: Mapping[Written, int]) -> list[Written]:
-    """Return the merges outside a longest sequence of those in `common` whose ranks increase."""
+    """Return the merges in `common` that are outside a longest subsequence with increasing ranks."""
     tops: list[int] = []
     at: list[int] = []
     for pair in common:
@@ -124,7 +124,7 @@ def _moved(common: Sequence[Written], ranks: Mapping[Written, int]) -> list[Writ
 def _contested(
     changed: Sequence[Written], ranks: Mapping[Written, int], other: Mapping[Written, int]
 ) -> Iterator[bytes]:
-    """Yield what both of two merges would take a part of, where the two models prefer another one of them."""
+    """Yield texts in which two merges compete for a token and the two models prefer different ones."""
     by_left, by_right = defaultdict(list), defaultdict(list)
     for left, right in ranks:
         by_left[left].append(right)
@@ -140,7 +140,7 @@ def _contested(
 
 
 def as_texts(tokens: Iterable[bytes]) -> Iterator[str]:
-    """Yield each of `tokens` as a text; one that begins or ends within a character is made whole."""
+    """Yield each of `tokens` as a text; a partial character at either end is completed."""
     for token in tokens:
         for start in STARTS:
             text = next((text for end in ENDS if (text := from_utf8(start + token + end)) is not None), None)

@@ -1,9 +1,9 @@
-"""The parts in which two specifications differ: in words, whether it is proved that no id depends on it, and texts.
+"""The parts in which two specifications differ: in words, with any proof that no id depends on it, and texts.
 
-A part whose swap is known can be tried alone: the first tokenizer with that part of the second. So each of several
-differences gets a text of its own.
+Each part can be tried alone: the first tokenizer with that part of the second. So each of several differences gets a
+text of its own.
 
-Cost: that of comparing patterns (`regex/equivalence.py`) and models (`models.py`).
+Cost: comparing patterns (`regex/equivalence.py`) and models (`models.py`).
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ ROLES = ("bos", "eos", "pad", "unk")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a tokenizer's ids that differs.
+    """A part that may affect ids and that differs.
 
     Attributes:
         name: as in `PartDifference`.
         sentence: the difference in words.
-        argument: of TokenizerSpec; "model" for the model.
-        proved_equal: whether no id depends on it.
-        texts: texts whose ids may.
-        hint: characters among which to search first.
+        argument: the TokenizerSpec argument to swap; "model" for the model.
+        proved_equal: True if it is proved that no id depends on it.
+        texts: texts whose ids may depend on it.
+        hint: characters to try first in a search.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Part:
 
 
 def differing_parts(first: TokenizerSpec, second: TokenizerSpec) -> Iterator[Part]:
-    """Yield the parts that may change ids and differ, in the order in which a text meets them."""
+    """Yield the differing parts that may change ids, in pipeline order."""
     if first.special_tokens.tokens != second.special_tokens.tokens:
         yield from _added_tokens(first.special_tokens, second.special_tokens)
     if first.normalizer != second.normalizer:
@@ -113,9 +113,9 @@ def _pre_tokenizers(first: TokenizerSpec, second: TokenizerSpec) -> Part:
 
 
 def swapped(first: TokenizerSpec, second: TokenizerSpec, part: Part) -> TokenizerSpec | None:
-    """Return the first specification with one part of the second; None where that doesn't fit the others.
+    """Return the first specification with one part of the second, or None if that part doesn't fit the others.
 
-    A model comes with the added tokens of the second if its ids collide with those of the first.
+    A model brings the second's added tokens if its ids collide with the first's.
     """
     arguments = {**first.arguments(), **{f"{role}_token": None for role in ROLES}}
     arguments["post_processor"] = first.resolved_post_processor

@@ -1,4 +1,4 @@
-"""What a comparison of two tokenizers says: the parts that differ, the shortest text by which it shows, how often."""
+"""The result of comparing two tokenizers: the parts that differ, the shortest text that shows it, and how often."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class PartDifference:
     Attributes:
         part: its name, such as "pattern" or "merges".
         sentence: the difference, in words.
-        matters: True if something shows it, False if it is proved that nothing can, None if a search found nothing.
-        text: the shortest text found whose ids this part changes; None for what is no matter of a text's ids.
+        matters: True if an example shows it, False if it is proved that none can, None if a search found none.
+        text: the shortest text found whose ids this part changes; None if it doesn't concern a text's ids.
     """
 
     part: str
@@ -28,15 +28,15 @@ class PartDifference:
 
 @dataclass(frozen=True)
 class TokenizerDifference:
-    """What is different in two tokenizers: they are `equal`, or `text` is the shortest text found that differs.
+    """The difference between two tokenizers: they are `equal`, or `text` is the shortest text found that differs.
 
     Attributes:
-        parts: the parts that differ, in the order in which a text meets them.
-        text: a text with other ids, special tokens in it allowed, as short as was found; None if none was.
-        ids, other_ids: its ids, as each tokenizer encodes it; an error's name where that fails.
+        parts: the parts that differ, in pipeline order.
+        text: the shortest text found with different ids, with special tokens allowed; None if none was found.
+        ids, other_ids: its ids under each tokenizer; an error's name if encoding fails.
         cause: the part that makes the difference on `text`, in a sentence.
-        texts_tried: how many texts the search has compared; 0 where nothing had to be searched.
-        differing_lines, lines: of the corpus, if one was given, how many texts have other ids, and how many there are.
+        texts_tried: the number of texts that the search compared; 0 if no search was needed.
+        differing_lines, lines: the number of texts in the corpus, if given, with different ids, and in all.
     """
 
     parts: tuple[PartDifference, ...]
@@ -50,12 +50,12 @@ class TokenizerDifference:
 
     @property
     def equal(self) -> bool:
-        """Whether nothing was found by which the two can be told apart. What that rests on is in `basis`."""
+        """True if no difference was found that matters. `basis` says what that is based on."""
         return self.text is None and not self.differing_lines and not any(part.matters for part in self.parts)
 
     @property
     def basis(self) -> str:
-        """What the verdict rests on: "the same parts", "proof", "search" or, where they differ, "example"."""
+        """The basis of the verdict: "the same parts", "proof", "search" or, if they differ, "example"."""
         if not self.equal:
             return "example"
         if not self.parts:
@@ -92,6 +92,6 @@ def _shown(ids: tuple[int, ...] | str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotes, with the code points of a short one that a reader may not be able to tell."""
+    """Return a text in quotes; a short text with hard-to-tell characters gets its code points too."""
     shown = repr(text if len(text) <= 200 else text[:200] + "…")
     return shown if text.isascii() or len(text) > 6 else f"{shown} ({' '.join(f'U+{ord(char):04X}' for char in text)})"

@@ -1,9 +1,9 @@
-"""Search for the shortest text on which two tokenizers differ: candidates by length, then what can be left out.
+"""Search for the shortest text on which two tokenizers differ: try candidates by length, then shrink the result.
 
-The shortest candidate that differs is made shorter as long as a part of it can be left out. That ends with a text of
-which no part can go; that there is no shorter one at all is certain only as far as all texts were candidates.
+The shortest differing candidate is shrunk as long as some part of it can be removed. The result is a text from which no
+part can be removed; that no shorter text exists is certain only for lengths at which all texts were candidates.
 
-Cost: encoding the candidates twice, and for each step of the shrinking the square of the text's length.
+Cost: encoding the candidates twice, and for each shrinking step the square of the text's length.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 BATCH = 2_048
 LONGEST_SHRUNK = 200
-"""Characters up to which every part of a text is tried to be left out; of a longer one, parts of half its length."""
+"""Up to this many characters, the removal of every part is tried; in longer texts, of parts of half the length, ..."""
 SIZES = ((8, 5), (30, 3), (180, 2))
-"""All texts of so many characters, up to so long, are candidates."""
+"""(characters, length): all texts of that many characters, up to that length, are candidates."""
 
 
 def observe_ids(tokenizer: Tokenizer, texts: Sequence[str], allowed: Special = "all") -> list[list[int] | str]:
-    """Return what a tokenizer makes of each text, special tokens included: its ids, or the name of an error."""
+    """Return each text's ids, special tokens allowed, or the name of an error."""
     try:
         return list(tokenizer.encode_batch(texts, allowed_special=allowed))
     except BPELabError as error:
@@ -39,12 +39,12 @@ def observe_ids(tokenizer: Tokenizer, texts: Sequence[str], allowed: Special = "
 
 
 def observe_text(tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
-    """Return what becomes of each text that is encoded and decoded again."""
+    """Return each text after encoding and decoding."""
     return [tokenizer.decode(ids) if isinstance(ids, list) else ids for ids in observe_ids(tokenizer, texts)]
 
 
 def differing(first: Look, second: Look, texts: Iterable[str]) -> tuple[str | None, int]:
-    """Return the first of `texts` of which two observers say different things, or None, and how many were tried."""
+    """Return the first of `texts` on which two observers differ, or None, and the number tried."""
     rest, tried = iter(texts), 0
     while batch := list(islice(rest, BATCH)):
         tried += len(batch)
@@ -57,12 +57,12 @@ def differing(first: Look, second: Look, texts: Iterable[str]) -> tuple[str | No
 def shortest(
     first: Look, second: Look, likely: Iterable[str], chars: Sequence[str], more: Iterable[str] = ()
 ) -> tuple[str | None, int]:
-    """Return a text on which two observers differ, as short as can be found, and how many texts were tried.
+    """Return the shortest text found on which two observers differ, or None, and the number of texts tried.
 
     Args:
         likely: texts that may differ.
-        chars: characters, the most telling first, of which all short texts are tried as well.
-        more: further texts, of which only those are tried that are shorter than what the others have led to.
+        chars: characters, the most telling first; all short texts of these are tried too.
+        more: further texts, tried only if shorter than the text found so far.
     """
     text, tried = differing(first, second, _in_order(likely, chars))
     if text is None or len(text) > 1:
@@ -77,7 +77,7 @@ def _simplicity(text: str) -> tuple[int, bool, bool]:
 
 
 def _in_order(texts: Iterable[str], chars: Sequence[str]) -> Iterator[str]:
-    """Yield texts by their lengths, and among them all short texts of some characters."""
+    """Yield texts by length, with all short texts of some characters among them."""
     by_length: dict[int, list[str]] = {}
     for text in sorted(dict.fromkeys(texts), key=_simplicity):
         by_length.setdefault(len(text), []).append(text)
@@ -92,7 +92,7 @@ def _of_length(length: int, candidates: dict[int, list[str]], chars: Sequence[st
 
 
 def shrink(text: str, find: Callable[[Iterable[str]], str | None]) -> str:
-    """Leave out parts of a text as long as `find` still finds one that differs; it returns the first that does.
+    """Remove parts of a text as long as it still differs; `find` returns the first differing text, or None.
 
     >>> shrink("an aardvark", lambda texts: next((text for text in texts if "aa" in text), None))
     'aa'

@@ -1,7 +1,7 @@
-"""Compare two chat templates: by conversations, the smallest first, until one is written differently.
+"""Compare two chat templates on conversations, the smallest first, until one is rendered differently.
 
-What a Jinja program writes can't be decided for all conversations. So this is a search: roles, turns, tools, reasoning,
-white space, and the beginning of an answer.
+Whether two Jinja programs are equivalent is undecidable. So this is a search over roles, turns, tools, reasoning, white
+space, and generation prompts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ TOOLS = [{"type": "function", "function": FUNCTION}]
 
 
 def compare_templates(first: Tokenizer, second: Tokenizer) -> tuple[bool | None, str]:
-    """Return (whether the templates of two tokenizers write a conversation differently, a sentence about it).
+    """Return (whether two tokenizers' templates render a conversation differently, a sentence about it).
 
-    The first is True with the smallest conversation that shows it, and None where all that were tried are the same.
+    The first is True, with the smallest conversation that shows it in the sentence, or None if no tried conversation
+    differs.
     """
     tries = list(_tries())
     for messages, options in tries:

@@ -39,8 +39,8 @@ def decode_tokens(decoder: Decoder | None, tokens: list[str], errors: str = "rep
     >>> decode_tokens(ByteLevel(), ["Ġcaf", "Ã"], "surrogateescape")
     ' caf\\udcc3'
 
-    Raises ValueError for other `errors`, and TextTooLongError if a decoder makes a text of more than 1 Mi
-    characters from a shorter one.
+    Raises ValueError for other `errors`, and TextTooLongError if a decoder makes a text of more than 1 Mi characters
+    from a shorter one.
     """
     if errors not in ("replace", "surrogateescape"):
         raise ValueError(f'errors is "replace" or "surrogateescape", not {errors!r}')

@@ -1,7 +1,7 @@
 """The interface of all decoders, which turn tokens, as a file writes them, back into text.
 
-Each says too how it proceeds where tokens, or the parts of a text, arrive one by one. What it doesn't say has an answer
-that is right for any decoder: all is held back until no more come.
+Each also says how it works on tokens, or parts of a text, that arrive one by one. The default is right for any decoder:
+everything is held back until the end.
 
 Chapter: File formats. Source: Hugging Face tokenizers, `tokenizer/mod.rs` (`Decoder`).
 """
@@ -31,45 +31,45 @@ class Decoder(ABC):
 
     @property
     def steps(self) -> tuple[Decoder, ...]:
-        """The decoders that are applied one after the other: those of a Sequence, else this one."""
+        """The decoders that are applied in order: a Sequence's steps, or just this one."""
         return (self,)
 
     # -- streams -----------------------------------------------------------------------------------------------------
 
     def token_stage(self) -> TokenStage:
-        """Return the stage that does what this does, a token at a time."""
+        """Return the stage that does the same as this decoder, one token at a time."""
         from .token_stages import BufferAllTokens
 
         return BufferAllTokens(self)
 
     def joining_stage(self) -> Stage | None:
-        """Return the stage that makes one text of all tokens; None, by default, for a decoder that joins none.
+        """Return the stage that joins all tokens into one text; None, the default, if the decoder doesn't join them.
 
-        It is pushed a whole token at a time.
+        It is pushed one whole token at a time.
         """
         return None
 
     def text_stages(self, empty_is_none: bool) -> list[Stage]:
-        """Return the stages that do in a row, to a single token in parts, what this does to the whole.
+        """Return stages that, applied in order to a token in parts, do what this does to the whole token.
 
-        `empty_is_none` says that an empty text has no token at all, as a CTC leaves it.
+        `empty_is_none` says that an empty text means no token at all, as after a CTC.
         """
         from ..texts.stages import BufferAllStage
 
         return [BufferAllStage(lambda text: self.decode_text(text, empty_is_none))]
 
     def decode_text(self, text: str, empty_is_none: bool) -> str:
-        """Return what becomes of a single token, or of none."""
+        """Return the decoded text of a single token, or of none."""
         return "".join(self.decode_chain([] if empty_is_none and not text else [text]))
 
     @property
     def drops_empty_tokens(self) -> bool:
-        """Whether no empty token is left for the decoders after this one."""
+        """True if the decoders after this one never see an empty token."""
         return False
 
 
 def longest_allowed(tokens: Iterable[str]) -> int:
-    """Return the most characters that a decoder may make of `tokens`: as many as they have, but at least 1 Mi."""
+    """Return the longest result allowed for `tokens`: as long as they are together, but at least 1 Mi characters."""
     from ..normalizers import base
 
     return max(base.MAX_CHARACTERS, sum(map(len, tokens)))

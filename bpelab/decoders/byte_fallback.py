@@ -1,4 +1,4 @@
-"""The decoder of bytes that are spelled out as tokens such as `<0xE4>`.
+"""ByteFallback: the decoder of bytes spelled out as tokens such as `<0xE4>`.
 
 Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `decoders/byte_fallback.rs`.
 """
@@ -20,7 +20,7 @@ _SPELLED = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")  # Rust reads +A as
 class ByteFallback(Decoder):
     """Byte fallback: turn tokens such as `<0xE4>` into the text of their bytes.
 
-    If the bytes of a run of such tokens are not valid UTF-8, each of them becomes U+FFFD, even where a part is valid.
+    If the bytes of a run of such tokens aren't valid UTF-8, each becomes U+FFFD, even if part of the run is valid.
 
     >>> ByteFallback().decode_chain(["a", "<0xC3>", "<0xA9>", "b", "<0x61>", "<0xFF>"])
     ['a', 'é', 'b', '\ufffd', '\ufffd']
@@ -54,9 +54,9 @@ def _texts_of(data: bytearray, errors: str) -> list[str]:
 
 
 class ByteFallbackStage(TokenStage):
-    """ByteFallback. Held back: bytes that are UTF-8 so far, since one that isn't spoils all side by side.
+    """ByteFallback as a stage. It holds back a run of bytes that is valid so far: one invalid byte spoils the run.
 
-    The state is the text of the bytes, how many they are, the beginning of a character, and whether they are spoilt.
+    The state is the text of the bytes, their number, an incomplete character, and whether the run is invalid.
     """
 
     start = (None, 0, b"", False)
@@ -71,7 +71,7 @@ class ByteFallbackStage(TokenStage):
         begun += bytes([int(spelled[1], 16)])
         try:
             more, used = codecs.utf_8_decode(begun, "strict", False)
-            if begun[0] == 0xED and begun[1:2] >= b"\xa0":  # half a surrogate pair, which Python takes for unfinished
+            if begun[0] == 0xED and begun[1:2] >= b"\xa0":  # half a surrogate pair, which Python treats as incomplete
                 raise UnicodeDecodeError("utf-8", begun, 0, 1, "a surrogate")
         except UnicodeDecodeError:
             return (None, 0, b"", True), ["\ufffd"] * (count + 1)
@@ -88,7 +88,7 @@ class ByteFallbackStage(TokenStage):
 
 
 class ByteTokenStage(Stage):
-    """ByteFallback: only a text of 6 characters can spell a byte."""
+    """ByteFallback for a single token in parts: only 6 characters can spell a byte."""
 
     start: str | None = ""
     LENGTH = 6

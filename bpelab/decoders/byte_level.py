@@ -1,4 +1,4 @@
-"""The decoder of tokens in GPT-2's byte alphabet.
+"""ByteLevel: the decoder of tokens in GPT-2's byte alphabet.
 
 Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `pre_tokenizers/byte_level.rs`.
 """
@@ -16,13 +16,13 @@ _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def _bytes_of(token: str, errors: str) -> bytes:
-    """Return the bytes of a token that is text, including any that were escaped as surrogates."""
+    """Return the bytes of a token that is plain text, including bytes escaped as surrogates."""
     return utf8(token) if errors == "replace" else _NO_BYTES.sub("\ufffd", token).encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True)
 class ByteLevel(Decoder):
-    """Decode tokens in GPT-2's byte alphabet into one text. A token with any other character is kept as it is.
+    """Decode tokens in GPT-2's byte alphabet into one text. A token with any other character is kept unchanged.
 
     The fields belong to the pre-tokenizer of the same name and do nothing here.
 
@@ -44,15 +44,15 @@ class ByteLevel(Decoder):
         return [data.decode("utf-8", errors)]
 
     def joining_stage(self) -> Stage:
-        """Return a stage for its first use; what is joined already is text, of which all is held back.
+        """Return a stage for joining tokens. A second ByteLevel, which sees text already joined, holds it all back.
 
-        One character that isn't in the alphabet makes text of all bytes before it.
+        There, one character outside the alphabet turns everything into plain text.
         """
         return ByteLevelStage()
 
 
 class Bytes(ByteLevel):
-    """ByteLevel for tokenizers that were not read from a file: added tokens are decoded as plain text.
+    """ByteLevel for tokenizers that weren't read from a file: added tokens are decoded as plain text.
 
     Hugging Face reads an added token whose characters are all in GPT-2's alphabet as bytes too, so that `<é>` comes out
     as `<`, the byte 0xE9 and `>`. Tokenizers that were read from its files decode as it does.
@@ -60,7 +60,7 @@ class Bytes(ByteLevel):
 
 
 class ByteLevelStage(Stage):
-    """ByteLevel, a whole token at a time. Held back: the beginning of a character."""
+    """ByteLevel as a stage, one whole token at a time. It holds back an incomplete character."""
 
     start = b""
 

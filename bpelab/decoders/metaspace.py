@@ -1,4 +1,4 @@
-"""The decoder that turns Metaspace's `▁` back into spaces.
+"""Metaspace: the decoder that turns `▁` back into spaces.
 
 Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `pre_tokenizers/metaspace.rs`.
 """
@@ -16,7 +16,7 @@ from .token_stages import FirstTokenStage, TokenStage
 
 @dataclass(frozen=True)
 class Metaspace(Decoder):
-    """Replace `replacement` by a space; in the first token, remove every one unless the scheme is "never".
+    """Replace `replacement` by a space; in the first token, remove it, unless the scheme is "never".
 
     >>> Metaspace().decode_chain(["▁two", "▁words"])
     ['two', ' words']

@@ -1,4 +1,4 @@
-"""The decoders by their "type" in a tokenizer.json; their dataclass fields are its other keys."""
+"""Registry of decoders, keyed by the "type" in tokenizer.json; their dataclass fields are its other keys."""
 
 from .base import Decoder
 from .byte_fallback import ByteFallback

@@ -1,4 +1,4 @@
-"""The decoder that removes a character from the ends of tokens.
+"""Strip: the decoder that removes a character from the ends of tokens.
 
 Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `decoders/strip.rs`.
 """
@@ -18,8 +18,8 @@ class Strip(Decoder):
     >>> Strip(" ", 1, 0).decode_chain(["  two ", "words"])
     [' two ', 'words']
 
-    Raises ValueError for a `content` that is not one character and for negative counts. Hugging Face breaks off where
-    `stop` is more than what is left of a token; here the token is then empty.
+    Raises ValueError for a `content` that is not one character and for negative counts. If `stop` exceeds what remains
+    of a token, Hugging Face breaks off; here the token is then empty.
     """
 
     content: str
@@ -47,9 +47,9 @@ class Strip(Decoder):
 
 
 class StripCharactersStage(Stage):
-    """Strip. Held back: as many of its characters at the end as it may remove.
+    """Strip as a stage. It holds back as many of its characters at the end as it may remove.
 
-    The state is how many were removed in front, whether more can be, and how many are held.
+    The state is the number removed at the start, whether more can be, and the number held back.
     """
 
     start = (0, True, 0)

@@ -1,6 +1,6 @@
 """Decoders that edit the text of tokens, and the sequence of several decoders.
 
-Chapter: File formats. Cost: linear, except for the pattern of Replace. Source: Hugging Face tokenizers,
+Chapter: File formats. Cost: linear, apart from Replace's pattern. Source: Hugging Face tokenizers,
 `normalizers/replace.rs`, `decoders/fuse.rs` and `sequence.rs`.
 """
 
@@ -25,7 +25,7 @@ class Replace(Decoder):
     >>> Replace(Pattern("String", "▁"), " ").decode_chain(["▁two", "▁words"])
     [' two', ' words']
 
-    Raises TextTooLongError for a result that is too long.
+    Raises TextTooLongError if the result is too long.
     """
 
     pattern: Pattern

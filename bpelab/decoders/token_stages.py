@@ -1,8 +1,8 @@
-"""Stages of decoders that see one token after the other: a token in, the tokens that are settled out.
+"""Token stages: decoders that are given one token at a time and return the tokens that are settled.
 
-A decoder works on a list of tokens. Up to the first one that joins them (Fuse, ByteLevel) the tokens are whole, and a
-stage gets them one by one; from there on all is one token, which arrives in parts, as for the stages of texts
-(`texts/stages.py`). Like those, these never change: they map (state, token) to (state, tokens that are settled).
+A decoder works on a list of tokens. Up to the first decoder that joins them (Fuse, ByteLevel), tokens are whole, and a
+stage gets them one by one. From there on there is a single token, which arrives in parts, as in `texts/stages.py`. Like
+the stages there, these are immutable: they map (state, token) to (state, settled tokens).
 
 Chapter: Streaming. Cost: linear.
 """
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 State = Any
 _Tokens = tuple[Any, str]
-"""All tokens but the last, in the same form or None, and the last."""
+"""All tokens but the last, in the same form (or None), and the last token."""
 
 
 class TokenStage(ABC):
-    """A decoder that sees one token after the other."""
+    """A decoder that is given one token at a time."""
 
     start: State = None
 
     @abstractmethod
     def push(self, state: State, token: str) -> tuple[State, list[str]]:
-        """Return the state after `token`, and the tokens that are settled."""
+        """Return the state after `token`, and the tokens that are now settled."""
 
     def finish(self, state: State) -> list[str]:
-        """Return the tokens that are settled when no more come."""
+        """Return the remaining tokens, at the end."""
         return []
 
     def buffered(self, state: State) -> bytes:
@@ -49,7 +49,7 @@ class PerTokenStage(TokenStage):
 
 
 class FirstTokenStage(TokenStage):
-    """A decoder that treats the first token otherwise than those that follow: Metaspace, WordPiece."""
+    """A decoder that treats the first token differently from the others: Metaspace, WordPiece."""
 
     start = True
 
@@ -61,7 +61,7 @@ class FirstTokenStage(TokenStage):
 
 
 class LastTokenStage(TokenStage):
-    """A decoder that treats the last token otherwise: BPEDecoder. That token is held back."""
+    """A decoder that treats the last token differently: BPEDecoder. It holds back one token."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -77,7 +77,7 @@ class LastTokenStage(TokenStage):
 
 
 class SpaceJoinStage(TokenStage):
-    """No decoder: a space before every token but the first."""
+    """The stage used without a decoder: a space before every token but the first."""
 
     start = True
 
@@ -86,7 +86,7 @@ class SpaceJoinStage(TokenStage):
 
 
 class BufferAllTokens(TokenStage):
-    """A decoder of which nothing is known: all is held back until no more tokens come."""
+    """A stage for any other decoder: it holds back all tokens until the end."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder

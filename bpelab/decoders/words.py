@@ -21,7 +21,7 @@ _CLEANUP = (
 
 
 def cleanup(text: str) -> str:
-    """Return the `text` of one token without spaces before punctuation and English endings.
+    """Remove the spaces before punctuation and English endings from one token's `text`.
 
     >>> cleanup(" do not")
     " don't"
@@ -40,7 +40,7 @@ def _replacing(old: str, new: str) -> list[Stage]:
 
 
 def _check_empty_divider(component: object, tokens: list[str], divider: str) -> None:
-    """Raise TextTooLongError if `divider` is empty, so that a space at every character boundary is too much."""
+    """Raise TextTooLongError if `divider` is empty and a space at every character boundary would be too long."""
     if not divider:
         check_length(component, sum(2 * len(token) + 1 for token in tokens), longest_allowed(tokens))
 
@@ -133,7 +133,7 @@ class CTC(Decoder):
 
 
 class CTCStage(TokenStage):
-    """CTC, which drops a token that repeats the one before. Nothing is held back."""
+    """CTC as a stage: it drops a token that repeats the one before, and holds nothing back."""
 
     def __init__(self, decoder: CTC) -> None:
         self._decoder = decoder

@@ -1,7 +1,7 @@
-"""Vocabularies changed after training: tokens added or taken away, and those of another vocabulary merged.
+"""Editing vocabularies after training: add tokens, remove tokens, merge another vocabulary.
 
-`extend`, `prune`, `merge_vocabularies` and `add_superwords` take a tokenizer and return a new one. It may import what
-is below it, `trainers` and `core` among them. Begin with `edits.py`, which has them, and go on to `pruning.py`.
+`extend`, `prune`, `merge_vocabularies` and `add_superwords` take a tokenizer and return a new one. It may import the
+layers below it, such as `trainers` and `core`. Begin with `edits.py`, which has these functions, then `pruning.py`.
 """
 
 from typing import TYPE_CHECKING

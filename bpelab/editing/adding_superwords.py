@@ -1,10 +1,10 @@
-"""Add superwords to a tokenizer that exists: the second stage of training, on the merges of any byte-level model.
+"""Add superwords to an existing tokenizer: the second training stage, on top of any byte-level model's merges.
 
-Every id, merge and special token is kept; new merges rank after all others. A table of ranks becomes the one list of
-merges that has its ids (`model/merge_recovery.py`), since the pieces are longer now than those that it was made for.
+Every id, merge and special token is kept; new merges rank after all others. A rank table becomes the equivalent list of
+merges (`model/merge_recovery.py`), since the pieces are now longer than those it was made for.
 
-Chapter: Superwords. Cost: that of `trainers/superwords/native_phrases.py`, or of `python_phrases.py` there without a
-compiler.
+Chapter: Superwords. Cost: as for `trainers/superwords/native_phrases.py`, or without a compiler `python_phrases.py`
+there.
 """
 
 from .._support.validate import whole_number

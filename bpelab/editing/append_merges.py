@@ -1,6 +1,6 @@
-"""Append merges to a model: they rank after all others, and keep every id that there is.
+"""Append merges to a model: they rank after all others, and every existing id stays.
 
-Chapters: Superwords; New words for an old model. Cost: a copy of the model's tables.
+Chapters: Superwords; New words for an old model. Cost: copying the model's tables.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..trainers.learned_merge import LearnedMerge
 
 
 def as_list_of_merges(model: BPEModel) -> BPEModel:
-    """Return the model with the one list of merges that has the ids of its ranks; itself, where it has merges."""
+    """Return the model with the one list of merges equivalent to its ranks, or unchanged if it has merges."""
     if not isinstance(model.merges, RankMerges):
         return model
     merges = {pair: (rank, token) for rank, (token, pair) in enumerate(model.recovered_merges.splits.items())}
@@ -23,9 +23,9 @@ def as_list_of_merges(model: BPEModel) -> BPEModel:
 def append_merges(
     model: BPEModel, learned: Iterable[LearnedMerge], next_id: int, characters: frozenset[bytes] = frozenset()
 ) -> BPEModel:
-    """Return the model with more merges, which rank after all others; a token that is new has the next id.
+    """Return the model with more merges, which rank after all others; each new token gets the next id.
 
-    Tokens in `characters` are units, which no merge makes. In a table of ranks a token's merges follow from its rank.
+    Tokens in `characters` are units, which no merge makes. In a rank table, a token's merges follow from its rank.
 
     >>> model = append_merges(BPEModel.from_merges([(b"l", b"o")]), [LearnedMerge(b"lo", b"w", 2)], 300)
     >>> model.tokens[300], model.merges[256, ord("w")]

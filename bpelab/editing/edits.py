@@ -1,9 +1,9 @@
-"""Edit a tokenizer: add tokens, take tokens away, merge another vocabulary, add superwords.
+"""Edit a tokenizer: add tokens, remove tokens, merge another vocabulary, add superwords.
 
 Each function takes a tokenizer and returns a new one of the same class, with the same encoder. The work is done on
 specifications: `extending.py`, `pruning.py`, `merging.py` and `adding_superwords.py`.
 
-Chapter: New words for an old model; Superwords. Cost: said of each function.
+Chapter: New words for an old model; Superwords. Cost: see each function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..trainers.superwords import Superwords
 
 Edited = TypeVar("Edited", bound=Tokenizer)
-"""The class of the tokenizer that is edited, which is that of the result."""
+"""The class of the edited tokenizer, and of the result."""
 
 
 class Pruned(NamedTuple, Generic[Edited]):
@@ -29,8 +29,8 @@ class Pruned(NamedTuple, Generic[Edited]):
 
     Attributes:
         tokenizer: the new tokenizer.
-        ids: old id -> new id of every token that is left, special and added ones included.
-        removed: the old ids of those that went, in the order in which they did.
+        ids: old id -> new id of every remaining token, special and added tokens included.
+        removed: the old ids of the removed tokens, in the order of removal.
     """
 
     tokenizer: Edited
@@ -39,13 +39,13 @@ class Pruned(NamedTuple, Generic[Edited]):
 
 
 class Merged(NamedTuple, Generic[Edited]):
-    """A tokenizer with the tokens of another one.
+    """A tokenizer merged with another one's vocabulary.
 
     Attributes:
         tokenizer: the new tokenizer.
-        ids: the other's id -> the id here of every ordinary token of the other that is there now.
-        added: the ids of the tokens that are new.
-        refused: the other's id -> why a token is not there.
+        ids: the other's id -> the id here, for every ordinary token of the other that is here now.
+        added: the ids of the new tokens.
+        refused: the other's id -> why the token couldn't be added.
     """
 
     tokenizer: Edited
@@ -65,21 +65,20 @@ def extend(
     field: str = "text",
     progress: bool | None = None,
 ) -> Edited:
-    """Return a tokenizer with more tokens: training goes on from its merges, on text that it cuts itself.
+    """Return a tokenizer with more tokens: continue training from its merges, on text cut by its own pre-tokenizer.
 
     Every id, merge and special token is kept. New merges rank after all others, and new ids follow the highest one
-    in use, special tokens included; places that are free or reserved stay so. Text in which no new token occurs has
-    the ids that it had.
+    in use, special tokens included; free and reserved ids stay so. Text in which no new token occurs keeps its ids.
 
     Args:
         corpus, min_frequency, input_format, field, progress: as for `BPETokenizer.train`.
         new_tokens: how many tokens to add; fewer, with the warning TrainingStopped, if no pair is frequent enough.
-        max_words: the most words that a new token may have. By default that of the old tokens, where nothing cuts
-            text into words, as in SentencePiece's kind of model and with superwords.
+        max_words: the most words that a new token may have. By default, if nothing cuts text into words (models like
+            SentencePiece's, superwords), the most that an old token has.
 
-    Of equally frequent pairs that of the lowest ids is merged. A pair is left apart whose token exists, though no
-    merge makes it, or begins or ends such a token. Where tokens are made of characters, frequent ones that are
-    missing become tokens, too.
+    Among equally frequent pairs, the one with the lowest ids is merged. A pair is skipped if its token exists already
+    (made by no merge), or starts or ends such a token. If tokens are made of characters, frequent characters that are
+    missing become tokens too.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("low lower lowest " * 9, 260, special_tokens=["<|end|>"])
@@ -87,8 +86,8 @@ def extend(
     >>> more.tokenize("newest"), more.encode("lowest<|end|>") == t.encode("lowest<|end|>"), more.model.tokens[261]
     ([b'new', b'e', b's', b't'], True, b'new')
 
-    Raises TrainingError for a number below 1, an empty corpus, and a tokenizer that marks what continues a word;
-    what `BPETokenizer.train` raises for a corpus.
+    Raises TrainingError for a number below 1, an empty corpus, and a tokenizer with a prefix for word continuations;
+    otherwise, for the corpus, the errors of `BPETokenizer.train`.
     Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `editing/extending.py`, which names the source.
     """
     from .extending import extend as extend_spec
@@ -117,21 +116,21 @@ def prune(
     field: str = "text",
     progress: bool | None = None,
 ) -> Pruned[Edited]:
-    """Return a tokenizer with fewer tokens, and which id each of them had.
+    """Return a tokenizer with fewer tokens, and the map from old to new ids.
 
-    Only tokens that no other token is made of are taken, one after the other: those that no merge makes, and then
-    those that the corpus uses least. Bytes, characters, special and added tokens stay unless `remove` names them.
+    Only tokens that no other token is made of are removed, one by one: first those that no merge makes, then those that
+    the corpus uses least. Bytes, characters, special and added tokens stay unless `remove` names them.
 
     Args:
-        corpus: the text that says how often each token is used, as for `BPETokenizer.train`; without one, tokens go in
-            the opposite order of that in which they were learned.
-        keep: the number of tokens in all that are left, special tokens included.
-        min_frequency: take only tokens that the corpus uses less often: 1 takes those that it never uses.
-        remove: instead, the tokens to take: ids, bytes, or names of special tokens.
+        corpus: the text in which token uses are counted, as for `BPETokenizer.train`; without one, tokens are removed
+            in the reverse order of learning.
+        keep: the total number of tokens to keep, special tokens included.
+        min_frequency: remove only tokens that the corpus uses less often than this: 1 removes those it never uses.
+        remove: instead, the tokens to remove: ids, bytes, or names of special tokens.
         input_format, field, progress: as for `BPETokenizer.train`.
 
-    Ids keep their order; each becomes lower by the number of tokens below it that went. So removing what `extend`
-    added returns the tokenizer that was extended.
+    Ids keep their order; each decreases by the number of removed tokens below it. So removing what `extend` added gives
+    back the original tokenizer.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("low lower lowest " * 9, 262)
@@ -139,8 +138,8 @@ def prune(
     >>> [t.model.tokens[i] for i in removed], fewer.tokenize("lowest")
     ([b'st', b' lower'], [b'low', b'e', b's', b't'])
 
-    Raises VocabularyError naming a token that another is made of, or without which text has no ids, and for a
-    `keep` that can't be reached; what `BPETokenizer.train` raises for a corpus.
+    Raises VocabularyError for a named token that another is made of or that some text needs, and for a `keep` that
+    can't be reached; otherwise, for the corpus, the errors of `BPETokenizer.train`.
     Cost: encoding the corpus, and seconds for 100,000 tokens; see `editing/pruning.py`, which names the source.
     """
     from .pruning import prune as prune_spec
@@ -159,12 +158,12 @@ def prune(
 
 
 def merge_vocabularies(tokenizer: Edited, other: Tokenizer) -> Merged[Edited]:
-    """Return a tokenizer with its own tokens and those of another, as far as exact merges allow.
+    """Return a tokenizer with another's tokens added, as far as exact merges allow.
 
-    Every id, merge and special token is kept, and text without a new token keeps its ids. The other's tokens follow
-    in the order in which they were learned, each made of the two tokens that the merges so far make of its bytes.
-    Where these make more than two, no merge can reach the token, and it is left out, as is what the pre-tokenizer
-    cuts. The other's special tokens are not taken: `BPETokenizer.with_special_tokens` adds them.
+    Every id, merge and special token is kept, and text without a new token keeps its ids. The other's tokens follow in
+    the order in which they were learned. Each is made by merging the two tokens into which the merges so far encode its
+    bytes. If there are more than two, no merge can reach the token, and it is left out, as is a token that the
+    pre-tokenizer cuts. The other's special tokens aren't copied: `BPETokenizer.with_special_tokens` adds them.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("low lower lowest " * 9, 260)
@@ -172,7 +171,7 @@ def merge_vocabularies(tokenizer: Edited, other: Tokenizer) -> Merged[Edited]:
     >>> [merged.tokenizer.model.tokens[i] for i in merged.added][-3:], merged.refused
     ([b'new', b' wide', b'est'], {})
 
-    Raises VocabularyError where the tokens of one are bytes and those of the other characters, or marked.
+    Raises VocabularyError if one's tokens are bytes and the other's are characters, or carry word marks.
     Cost: seconds for 100,000 tokens; see `editing/merging.py`.
     """
     from .merging import merge_vocabularies as merge_specs
@@ -193,11 +192,11 @@ def add_superwords(
     max_memory: int | None = None,
     progress: bool | None = None,
 ) -> Edited:
-    """Return a tokenizer of `vocab_size` tokens in all: its own, with their ids, and superwords beside them.
+    """Return a tokenizer of `vocab_size` tokens in all: the old ones, with their ids, plus superwords.
 
-    The arguments are those of `BPETokenizer.train`. The new tokens' ids follow the highest id that there is, special
-    tokens included, and text is cut by the pattern of superwords. With "boundless" nothing competes, since no token
-    goes.
+    The arguments are those of `BPETokenizer.train`. The new tokens' ids follow the highest existing id, special tokens
+    included, and text is cut by the superword pattern. With "boundless", superwords don't compete with words, since no
+    token is removed.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("one of the best, some of the rest", 262)
@@ -205,8 +204,8 @@ def add_superwords(
     >>> more.tokenize(" of the"), more.encode("best") == t.encode("best")
     ([b' of the'], True)
 
-    Raises TrainingError for a size that leaves no space for a superword, and for a tokenizer whose
-    model doesn't begin with the 256 bytes, or that cuts text by anything but one pattern.
+    Raises TrainingError if the size leaves no room for a superword, if the model doesn't start with the 256 bytes, and
+    if text isn't cut by exactly one pattern.
     """
     from .adding_superwords import add_superwords as add_to_spec
 
@@ -225,6 +224,6 @@ def add_superwords(
 
 
 def _like(tokenizer: Edited, spec: TokenizerSpec) -> Edited:
-    """Return the tokenizer of a specification, with the class and the encoder of another tokenizer."""
+    """Return a specification's tokenizer, with another tokenizer's class and encoder."""
     pipeline = tokenizer.pipeline
     return type(tokenizer).from_spec(spec, encoder=pipeline.encoder, cache_size=pipeline.cache.capacity)

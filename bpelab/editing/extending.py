@@ -1,26 +1,25 @@
-"""Extend a tokenizer: training goes on from its own merges, on text that its own pre-tokenizer cuts.
+"""Extend a tokenizer: continue training from its own merges, on text cut by its own pre-tokenizer.
 
-The pieces of the corpus are encoded by the tokenizer as it is; then the most frequent pair of neighbouring tokens is
-merged, again and again, as in the textbook (`trainers/continue_naive.py`). The new merges rank after all others and
-make tokens that are new, so a text in which none of the new tokens occurs keeps its ids. Ids follow the highest one in
-use, special tokens included: nothing is renumbered, and no place that a file leaves free or reserves is taken, since
-files don't say what for.
+The tokenizer encodes the corpus's pieces; then the most frequent pair of adjacent tokens is merged, again and again,
+the textbook way (`trainers/continue_naive.py`). The new merges rank after all others and make new tokens, so a text
+without new tokens keeps its ids. Ids follow the highest one in use, special tokens included. Nothing is renumbered, and
+ids that a file leaves free or reserves aren't used, since files don't say what they are for.
 
-What a new token must not be, so that this holds:
+For this to hold, a new token must not be:
 
-- a token, or an added token, that exists. No merge makes such a token now, or its parts would not be side by side.
-- the beginning or the end of a token that no merge makes. In a table of ranks, where any two neighbours merge whose
-  concatenation is a token, it could bring that one to life; and lists of merges are converted to such tables.
+- an existing token or added token. No merge makes such a token now, or its parts wouldn't be adjacent.
+- the beginning or the end of a token that no merge makes. In a rank table any two neighbours merge if their
+concatenation is a token, so such a token could become reachable; and lists of merges are converted to rank tables.
 
-Where nothing cuts text into words (SentencePiece's kind of model, superwords), new tokens keep to the limits of the
-old: see `token_constraints.py`. Where units are characters, one that the vocabulary lacks becomes a token once it is
-more frequent than any pair: it is written as two halves that merge with nothing else, so that it is found as a pair is.
+If nothing cuts text into words (models like SentencePiece's, superwords), new tokens obey the limits of the old: see
+`token_constraints.py`. If units are characters, a character that the vocabulary lacks becomes a token once it is more
+frequent than any pair: it is written as two halves that merge with nothing else, so it is counted as a pair.
 
 Chapter: New words for an old model. Cost: 5 to 9 s of processor time for 10 MB in forty languages and 8,000 tokens.
 Memory for the distinct pieces and their ids.
 Source: Purason et al. 2025, arXiv 2512.03989 ("continued BPE training"), and their toolkit,
-github.com/taidopurason/tokenizer-extension, which also merges pairs whose token exists, and decides ties by the text of
-the tokens.
+github.com/taidopurason/tokenizer-extension, which also merges pairs whose token exists, and breaks ties by the tokens'
+text.
 """
 
 import re
@@ -86,7 +85,7 @@ def extend(
 
 
 class NewTokens:
-    """What a merge may make.
+    """The set of tokens that a merge may make.
 
     Attributes:
         monotone: that "ab" is a token already says nothing about "abc".
@@ -100,7 +99,7 @@ class NewTokens:
         for name in spec.special_tokens.contents.values():
             taken.add(utf8(name))
             if spec.is_byte_level and BYTE_OF_CHAR.keys() >= set(name):
-                taken.add(from_alphabet(name))  # files write both alike
+                taken.add(from_alphabet(name))  # files write both the same way
         spelled = () if model.units is None else (model.units.byte_tokens or {}).values()
         for token_id in (*derived.unreachable, *(i for i in spelled if i not in model.alphabet.values())):
             token = model.tokens[token_id]
@@ -108,7 +107,7 @@ class NewTokens:
         self._taken, self._constraints, self._utf8_only = taken, constraints, not spec.is_byte_level
 
     def allows(self, token: bytes) -> bool:
-        """Whether a merge may make this token."""
+        """Return whether a merge may make this token."""
         return (
             token not in self._taken
             and self._constraints.allow(token)
@@ -117,7 +116,7 @@ class NewTokens:
 
 
 class _Numbered:
-    """Counted pieces as sequences of indices into `tokens`: the model's, by id, and two for each missing character."""
+    """Counted pieces as sequences of indices into `tokens`: the model's, by id, and two per missing character."""
 
     def __init__(self, spec: TokenizerSpec, counts: Mapping[str, int]) -> None:
         model, units, self._encode = spec.model, spec.model.units, pre_token_encoder(spec)
@@ -140,11 +139,11 @@ class _Numbered:
         self._sequences = [(count, list(self._encoded(pieces))) for count, pieces in by_count.items()]
 
     def sequences(self) -> Iterable[tuple[int, Iterable[Sequence[int]]]]:
-        """Return how often pieces occur, and the sequences of those that occur so often."""
+        """Return piece frequencies, and for each the sequences of the pieces with that frequency."""
         return self._sequences
 
     def _encoded(self, pieces: list[str]) -> Iterator[list[int]]:
-        """Yield the sequences of pieces, cut where a token is that merges with nothing, of two tokens and more."""
+        """Yield the pieces' sequences of two or more tokens, cut at tokens that merge with nothing."""
         cut = [[piece] for piece in pieces] if self._cut is None else list(map(self._cut.split, pieces))
         encoded = self._encode(part for parts in cut for part in parts[::2])
         find = self._number.get
@@ -158,7 +157,7 @@ class _Numbered:
 
 
 def _between(numbers: list[int | None]) -> Iterator[list[int]]:
-    """Yield the parts of a sequence between those that have no number."""
+    """Yield the parts of a sequence between elements without an index."""
     part: list[int] = []
     for number in [*numbers, None]:
         if number is not None:
@@ -170,10 +169,10 @@ def _between(numbers: list[int | None]) -> Iterator[list[int]]:
 
 
 def missing_characters(spec: TokenizerSpec, characters: Iterable[str]) -> list[str]:
-    """Return those of some characters, in order, that can become tokens: units that the vocabulary lacks.
+    """Return the characters, in order, that can become tokens: units that the vocabulary lacks.
 
-    Of one byte there is nothing to gain, and in a piece that may be taken whole, or has a mark at its end, characters
-    are not what they are alone.
+    A one-byte character gains nothing. In a piece that ignore_merges may take whole, or that ends in a mark, characters
+    aren't what they are alone.
     """
     model, units, pre_tokenizer = spec.model, spec.model.units, spec.pre_tokenizer
     if units is None or not units.characters or units.suffix or model.ignore_merges:

@@ -1,15 +1,15 @@
 """Merge another vocabulary into one, as far as exact merges allow.
 
-Two lists of merges one after the other are no vocabulary: where the first has cut a word its own way, the second's
-merges never meet their parts, and their tokens are dead weight. So each token of the other is asked for in turn, in the
-order in which it was learned: what do our merges, with those added so far, make of its bytes? One token: we have it.
-Two: a merge of these two makes it, wherever its bytes occur and no merge crosses their ends. Three and more: no merge
-of two tokens can make it yet. Such tokens are asked for again as long as others are added, since one of those may be
-the part that was missing.
+Concatenating two lists of merges doesn't give a vocabulary. If the first list has split a word its own way, the
+second's merges never see their parts, and their tokens are dead weight. So each of the other's tokens is tried in turn,
+in the order of learning: into how many tokens do our merges, with those added so far, encode its bytes? One: we have
+it. Two: merging these two makes it, wherever its bytes occur and no merge crosses their ends. Three or more: no merge
+of two tokens can make it yet. Such tokens are retried as long as others are added, since one of those may be the
+missing part.
 
-The two tokens may be others than those that the other vocabulary makes it of: its split is of no use where our merges
-come to a different one. Nothing is renumbered, and text without a new token keeps its ids, for the reasons given in
-`extending.py`, whose conditions on new tokens hold here as well.
+The two tokens may differ from those in the other vocabulary: its split is useless if our merges split differently.
+Nothing is renumbered, and text without a new token keeps its ids, for the reasons given in `extending.py`, whose
+conditions on new tokens apply here too.
 
 Chapter: New words for an old model. Cost: merging each token's bytes a few times; seconds for 100,000 tokens.
 Source: the tokens that concatenated lists leave unreachable are counted by Purason et al. 2025, arXiv 2512.03989, where
@@ -38,12 +38,12 @@ from .pruning import learned_order
 from .token_constraints import TokenConstraints
 
 CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), ("", "x"), ("", "re"))
-"""What is put before and after a token to see whether the pre-tokenizer leaves it whole: patterns look at neighbours.
+"""Contexts put around a token to see whether the pre-tokenizer keeps it whole: patterns look at neighbours.
 Some of o200k_base's tokens come only after a rare sign, as `\\n//` does, or before more letters, as in ` I're`."""
 
 
 class MergedSpec(NamedTuple):
-    """A specification with more tokens; the other's id -> id here; the new ids; the other's id -> why it isn't here."""
+    """The merged specification; the other's id -> id here; the new ids; the other's id -> why it was refused."""
 
     spec: TokenizerSpec
     ids: Mapping[int, int]
@@ -52,7 +52,7 @@ class MergedSpec(NamedTuple):
 
 
 def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
-    """Return a specification with the other's tokens: see `merge_vocabularies` in `edits.py`."""
+    """Return a specification with the other's tokens; `bpelab.editing.merge_vocabularies` explains the arguments."""
     model, theirs = spec.model, other.model.tokens
     _check_alike(spec, other)
     limits = NewTokens(spec, derive_tokens(model), TokenConstraints())
@@ -92,7 +92,7 @@ def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
 
 
 class _Growing:
-    """Our merges with those added so far, and what they make of a token's bytes."""
+    """Our merges with those added so far, to encode the bytes of the other's tokens."""
 
     def __init__(self, model: BPEModel, units: frozenset[bytes]) -> None:
         merges = model.merges
@@ -112,7 +112,7 @@ class _Growing:
         return new
 
     def add(self, token: bytes) -> str | None:
-        """Add a token; or return why that can't be done."""
+        """Add a token, or return the reason why it can't be added."""
         ids = self._heap.merge(token_units(self._model, token))
         parts = [self._tokens.get(token_id, b"?") for token_id in ids]
         if b"".join(parts) != token:
@@ -125,7 +125,7 @@ class _Growing:
 
 
 def _check_alike(spec: TokenizerSpec, other: TokenizerSpec) -> None:
-    """Raise VocabularyError unless the tokens of both are made of the same kind of units."""
+    """Raise VocabularyError unless both have the same kind of units."""
     if spec.is_byte_level != other.is_byte_level:
         here, there = ("bytes", "characters") if spec.is_byte_level else ("characters", "bytes")
         raise VocabularyError(f"the tokens here are made of {here}, and the other's of {there}: no merge fits both")
@@ -144,13 +144,13 @@ def _in_byte_alphabet(spec: TokenizerSpec) -> bool:
 
 
 def _new_units(spec: TokenizerSpec, other: TokenizerSpec) -> frozenset[bytes]:
-    """Return the characters that are units there and that only bytes spell here."""
+    """Return the characters that are units in the other and are spelled only in bytes here."""
     theirs = (unit.decode() for unit in other.model.alphabet) if not spec.is_byte_level else ()
     return frozenset(char.encode() for char in missing_characters(spec, (text for text in theirs if len(text) == 1)))
 
 
 def _stays_whole(pipeline: Pipeline, token: bytes, letters: bool) -> bool:
-    """Whether some text has a token in one piece; True for one that is no text, such as a part of a character.
+    """Return whether some text has the token in one piece; True for a token that isn't text, such as half a character.
 
     `letters` says whether tokens are written in GPT-2's byte alphabet.
     """

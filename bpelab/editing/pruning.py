@@ -1,17 +1,17 @@
-"""Prune a vocabulary: take away tokens that no other token needs, leaves first, the least frequent first.
+"""Prune a vocabulary: remove tokens that no other token is made of (leaves), the least frequent first.
 
-A token that another is made of can't go before that one, which no merge would make any more. So only *leaves* are
-taken, and a token becomes a leaf when all that are made of it have gone. What is left is exactly as reachable as
-before, since no token's merges make a token that it isn't made of.
+A token that another is made of can't be removed first: no merge would make the other one any more. So only *leaves* are
+removed, and a token becomes a leaf when all tokens made of it are gone. The remaining tokens are exactly as reachable
+as before, since their merges don't involve the removed ones.
 
-Of the leaves the one that a corpus uses least goes first; of equally frequent ones the one that was learned last, so
-that without a corpus the vocabulary gets the size that training would have stopped at. What a leaf had been counted for
-is added to the counts of its two parts, which now stand for it: that is an estimate, since a part may merge with its
-other neighbour instead. Tokens that no merge makes go before all others, since text hardly reaches them.
+The leaf that a corpus uses least is removed first; among equally frequent leaves, the one learned last. So without a
+corpus, the result is as if training had stopped earlier. A removed leaf's count is added to the counts of its two
+parts, which replace it. That is an estimate, since a part may merge with its other neighbour instead. Tokens that no
+merge makes are removed before all others, since text hardly reaches them.
 
 Chapter: New words for an old model. Cost: encoding the corpus, then O(n log n) for n tokens.
 Source: Purason et al. 2025, arXiv 2512.03989, and `leaf_pruner.py` in github.com/taidopurason/tokenizer-extension,
-where ties are decided by a heap and tokens that no merge makes stay; a token made in several ways has its last there.
+which breaks ties by heap order, keeps tokens that no merge makes, and for a token made in several ways uses the last.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .renumber import without_tokens
 
 
 class PrunedSpec(NamedTuple):
-    """A specification with fewer tokens; old id -> new id of those that are left; the ids that went, in order."""
+    """The pruned specification; old id -> new id of the remaining tokens; the removed ids, in order."""
 
     spec: TokenizerSpec
     ids: Mapping[int, int]
@@ -94,7 +94,7 @@ def count_uses(
     field: str = "text",
     progress: bool | None = None,
 ) -> Counter[int]:
-    """Return how often each id occurs in a corpus that is encoded; added tokens aren't counted.
+    """Return how often each id occurs in the encoded corpus; added tokens aren't counted.
 
     >>> spec = TokenizerSpec(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]), pattern="gpt2")
     >>> sorted(count_uses(spec, "low lo low").items())
@@ -109,7 +109,7 @@ def count_uses(
 
 
 def leaves_by_use(spec: TokenizerSpec, derived: Derivations, uses: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield tokens in the order in which they can go, with their counts, those that they inherited included.
+    """Yield tokens in an order in which they can be removed, with their counts, inherited counts included.
 
     Units, special tokens and added tokens never go.
     """
@@ -137,14 +137,14 @@ def leaves_by_use(spec: TokenizerSpec, derived: Derivations, uses: Mapping[int, 
 
 
 def learned_order(model: BPEModel, derived: Derivations) -> list[int]:
-    """Return the tokens that merges make, in the order in which they were learned."""
+    """Return the tokens made by merges, in the order of learning."""
     find = model.merges.get
     ranks = {token_id: found[0] for token_id, pair in derived.parts.items() if (found := find(pair)) is not None}
     return sorted(ranks, key=lambda token_id: (ranks[token_id], token_id))
 
 
 def named_leaves(spec: TokenizerSpec, derived: Derivations, remove: Iterable[bytes | str | int]) -> Iterator[int]:
-    """Yield the ids of the named tokens, leaves first. Raises VocabularyError for one that can't go."""
+    """Yield the ids of the named tokens, leaves first. Raises VocabularyError for one that can't be removed."""
     gone = {_id_of(spec, token) for token in _listed(remove)}
     for token_id in sorted(gone):
         _check_may_go(spec, token_id)
@@ -167,7 +167,7 @@ def _listed(remove: Iterable[bytes | str | int]) -> list[bytes | str | int]:
 
 
 def _id_of(spec: TokenizerSpec, token: bytes | str | int) -> int:
-    """Return the id of a token that is named by its id, its bytes or its text; a special token by its name."""
+    """Return the id of a token given by its id, bytes or text, or of a special token given by its name."""
     added = {entry.content: entry.id for entry in spec.special_tokens.tokens}
     if isinstance(token, str) and token in added:
         return added[token]
@@ -182,7 +182,7 @@ def _id_of(spec: TokenizerSpec, token: bytes | str | int) -> int:
 
 
 def _check_may_go(spec: TokenizerSpec, token_id: int) -> None:
-    """Raise VocabularyError for a token without which some text has no ids, or other ones."""
+    """Raise VocabularyError for a token whose removal would leave some text without ids or change them."""
     model, units = spec.model, spec.model.units
     if units is None or not units.characters:
         if token_id in model.alphabet.values():

@@ -1,10 +1,10 @@
-"""A specification without some of its tokens, and with the ids of the others moved up.
+"""Remove tokens from a specification, and renumber the others to close the gaps.
 
-The order of ids is kept, and each becomes lower by the number of tokens below it that go; so ids that no token had stay
-free, and taking away what was added last changes no other id. Merges go with the tokens that they join or make, and
-ranks move up likewise.
+Ids keep their order, and each decreases by the number of removed tokens below it. So unused ids stay unused, and
+removing the last tokens added changes no other id. Merges that join or make a removed token are removed too, and ranks
+are renumbered likewise.
 
-Chapter: New words for an old model. Cost: a look at every token and merge.
+Chapter: New words for an old model. Cost: linear in tokens and merges.
 """
 
 from bisect import bisect_left
@@ -20,9 +20,9 @@ from ..vocab.special_tokens import SpecialTokens
 
 
 def without_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[TokenizerSpec, dict[int, int]]:
-    """Return the specification without the ids in `gone`, and old id -> new id of all tokens that are left.
+    """Return the specification without the ids in `gone`, and old id -> new id of all remaining tokens.
 
-    Raises VocabularyError for one that a post-processor or padding adds to texts.
+    Raises VocabularyError for a token that the post-processor or padding adds to texts.
 
     >>> spec = TokenizerSpec(BPEModel.from_merges([(b"l", b"o"), (b"e", b"r")]), special_tokens={"<|end|>": 300})
     >>> fewer, ids = without_tokens(spec, {256})

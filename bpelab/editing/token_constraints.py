@@ -1,10 +1,10 @@
-"""Token constraints: limits that the tokens of a vocabulary keep to, where no pre-tokenizer enforces them.
+"""Token constraints: limits that a vocabulary's tokens obey although no pre-tokenizer enforces them.
 
 SentencePiece's trainer cuts words, and often digits, before it merges, and its files don't say so: there is no
-pre-tokenizer. SuperBPE's tokens have a limit on words, and none holds `: `. Training that goes on must not break
-such rules, so they are read off the tokens that there are.
+pre-tokenizer. SuperBPE's tokens have a limit on words, and none contains `: `. Continued training must not break such
+rules, so they are inferred from the existing tokens.
 
-Chapter: New words for an old model. Cost: a look at every token.
+Chapter: New words for an old model. Cost: linear in the tokens.
 Source: `split_by_whitespace` and `split_digits` of sentencepiece's trainer; the limits of `superwords.py`.
 """
 
@@ -26,9 +26,9 @@ class TokenConstraints(NamedTuple):
     """Limits on new tokens.
 
     Attributes:
-        words: the most words that one may have; None for any number. A word is what is between spaces, or `▁`.
-        digits: the most digits of ASCII in a row; None for any number.
-        colon: whether one may hold a colon with a space after it.
+        words: the most words in a token; None for any number. Words are separated by spaces or `▁`.
+        digits: the most ASCII digits in a row; None for any number.
+        colon: whether a token may contain a colon followed by a space.
 
     >>> TokenConstraints(words=1, digits=2).allow("▁of".encode()), TokenConstraints(words=1).allow("▁of▁the".encode())
     (True, False)
@@ -40,10 +40,10 @@ class TokenConstraints(NamedTuple):
 
     @staticmethod
     def of(spec: TokenizerSpec, derived: Derivations, max_words: int | None = None) -> TokenConstraints:
-        """Return the limits that a tokenizer's tokens keep to, as far as nothing else enforces them.
+        """Return the limits that a tokenizer's tokens obey, unless something else enforces them.
 
-        A pattern that cuts words needs none, and tokens of bytes without a pre-tokenizer have none. `max_words` is
-        another limit on words. Raises TrainingError for one below 1.
+        With a pattern that cuts words no limits are needed, and byte tokens without a pre-tokenizer have none.
+        `max_words` is another limit on words; raises TrainingError if it is below 1.
         """
         if max_words is not None:
             at_least_one("max_words", max_words)
@@ -58,7 +58,7 @@ class TokenConstraints(NamedTuple):
         return TokenConstraints(max_words)
 
     def allow(self, token: bytes) -> bool:
-        """Whether a token keeps to the limits."""
+        """Return whether a token obeys the limits."""
         return (
             (self.words is None or _words(token) <= self.words)
             and (self.digits is None or _digits(token) <= self.digits)

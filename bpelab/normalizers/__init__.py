@@ -1,8 +1,8 @@
 """Normalizers: change a text before it is pre-tokenized. None is used unless a file or the user asks for one.
 
 The names, fields and results are those of Hugging Face's tokenizers. `NORMALIZERS` maps each "type" of a
-tokenizer.json to its class. It may import `boundaries`, `regex`, `texts` and `unicode`. Begin with
-`base.py`. Chapter: Regex pre-tokenization.
+tokenizer.json to its class. It may import `boundaries`, `regex`, `texts` and `unicode`. Begin with `base.py`. Chapter:
+Regex pre-tokenization.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __getattr__, __dir__ = lazy_attributes(_HOMES, globals())
 
 
 def find_normalizer(name: str | Normalizer | None) -> Normalizer | None:
-    """Return the normalizer called `name`, a normal form. A normalizer is returned as it is; one of no steps is None.
+    """Return the normal form called `name`. A normalizer is returned unchanged, or as None if it has no steps.
 
     Raises ValueError for an unknown name.
     """

@@ -1,11 +1,11 @@
-"""The interface of all normalizers: what one does, what streams and offsets ask of it, how long a result may be.
+"""The interface of all normalizers: what they do, what streams and offsets need, how long a result may be.
 
-A tokenizer takes any function from str to str. Of a `BaseNormalizer` more is known: each says how it proceeds where
-the text arrives in parts, and where the characters of its result come from. What it doesn't say has an answer that is
-right for any function.
+A tokenizer accepts any function from str to str. A `BaseNormalizer` says more: how it works on text that arrives in
+parts, and where the characters of its result come from. The defaults are right for any function.
 
-A few lines in a file can ask for a text that no memory holds: "replace a by ten a", ten times, makes 10^10 characters
-of one. So a normalizer whose result can be much longer than its input checks the length before it builds the result.
+A few lines in a file can ask for a text that doesn't fit in memory: "replace a by ten a", ten times, turns one
+character into 10^10. So a normalizer whose result can be much longer than its input checks the length before it builds
+the result.
 
 Chapter: Regex pre-tokenization.
 """
@@ -22,14 +22,14 @@ from ..texts.stages import BufferAllStage, CharStage, Stage, StageChain
 MAX_CHARACTERS = 2**20
 """A result of up to this many characters (1 Mi) is always allowed."""
 MAX_FACTOR = 16
-"""So is one of up to this many times the characters of the input. Bytes in GPT-2's alphabet take 4."""
+"""A result of up to this many times the input's characters is always allowed too. GPT-2's byte alphabet needs 4."""
 
 MAX_DEPTH, MAX_STEPS = 50, 128
 """The deepest nesting of sequences, and the most steps in one."""
 
 
 class TextTooLongError(BPELabError, ValueError):
-    """A normalizer or a decoder would make a text that is far longer than its input."""
+    """A normalizer's or decoder's result would be far longer than its input."""
 
 
 class Normalizer(Protocol):
@@ -40,24 +40,24 @@ class Normalizer(Protocol):
 
 
 class BaseNormalizer(ABC):
-    """A normalizer that says more than what it does."""
+    """A normalizer that also describes itself to streams and offsets."""
 
     @abstractmethod
     def __call__(self, text: str) -> str:
         """Return the normalized text."""
 
     def stages(self) -> list[Stage]:
-        """Return the stages that do in a row, to a text in parts, what this does to the whole.
+        """Return stages that, applied in order to a text in parts, do what this does to the whole text.
 
-        By default all is held back until the text ends.
+        By default, all text is held back until the end.
         """
         return [BufferAllStage(self)]
 
     def align(self, given: AlignedString) -> AlignedString:
         """Return the normalized text, aligned with the original.
 
-        By default each grapheme cluster becomes what it becomes alone. What is returned is compared with the text that
-        the normalizer makes of the whole (`normalize_aligned`), so it is no matter if it isn't always right.
+        By default, each grapheme cluster is normalized by itself. That needn't always be right: `normalize_aligned`
+        compares the result with the normalized whole text.
         """
         return by_grapheme_clusters(self, given)
 
@@ -88,21 +88,21 @@ class BoundedNormalizer(BaseNormalizer):
 
 
 def stages_of(normalizer: Normalizer) -> list[Stage]:
-    """Return the stages of a normalizer; of any other function, one that holds all text back until it ends."""
+    """Return the stages of a normalizer; for any other function, one that holds all text back until the end."""
     return normalizer.stages() if isinstance(normalizer, BaseNormalizer) else [BufferAllStage(normalizer)]
 
 
 def stage_of(normalizer: Normalizer | None) -> StageChain:
-    """Return a normalizer as one stage; without one, a stage that gives out the text as it comes."""
+    """Return a normalizer as one stage; for None, a stage that passes the text through."""
     return StageChain([] if normalizer is None else stages_of(normalizer))
 
 
 def normalize_aligned(normalizer: Normalizer | None, given: AlignedString) -> AlignedString:
-    """Return what a normalizer makes of a text, aligned with the original.
+    """Return the normalized text, aligned with the original.
 
-    Where its own `align` is wrong, and for any other function, short clusters of characters are tried; if what becomes
-    of them, joined, isn't what becomes of the whole, what differs between beginning and end stands for all that it
-    replaces.
+    If its own `align` is wrong, and for any other function, grapheme clusters are normalized one by one. If the joined
+    results differ from the normalized whole, only the common start and end are aligned; the rest stands for all the
+    text that it replaces.
     """
     if normalizer is None:
         return given
@@ -118,7 +118,7 @@ def normalize_aligned(normalizer: Normalizer | None, given: AlignedString) -> Al
 
 
 def longest_result(text: str) -> int:
-    """Return the most characters that a normalizer may make of a text."""
+    """Return the maximum length, in characters, of a normalizer's result for a text."""
     return max(MAX_CHARACTERS, MAX_FACTOR * len(text))
 
 

@@ -15,7 +15,7 @@ from .base import BaseNormalizer
 from .characters import Lowercase, white_space
 from .forms import NFD, begins_alone
 
-# Blocks, as BERT lists them; the end of extension D (2B820-2B91F) was lost on the way to Rust.
+# Blocks, as BERT lists them; the end of extension D (2B820-2B91F) was lost in the port to Rust.
 _CHINESE = re.compile(
     f"[{class_body(parse_ranges('3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B81F 2B920-2CEAF 2F800-2FA1F'))}]"
 )
@@ -59,7 +59,7 @@ class BertNormalizer(BaseNormalizer):
         return self.lowercase if self.strip_accents is None else self.strip_accents
 
     def stages(self) -> list[Stage]:
-        """Return its four steps; only the accents, which are decomposed first, look at more than one character."""
+        """Return its four steps; only stripping accents, after decomposition, looks at more than one character."""
         stages: list[Stage] = [CharStage(BertNormalizer(self.clean_text, self.handle_chinese_chars, False, False))]
         if self._strips_accents:
             stages.append(BoundaryStage(BertNormalizer(False, False, True, False), begins_alone))

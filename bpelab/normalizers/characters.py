@@ -14,18 +14,18 @@ from ..unicode.tables import parse_ranges, property_ranges
 from .base import BoundedNormalizer, CharacterNormalizer, check_length
 
 BLOCK = 256
-"""Characters that are tested for ASCII together, since most are ASCII in most texts."""
+"""The number of characters tested for ASCII together, since most text is mostly ASCII."""
 
 
 @lru_cache(1)
 def white_space() -> str:
-    """Return the characters that Rust's `char::is_whitespace` accepts. Python's `str.strip` has four controls more."""
+    """Return what Rust's `char::is_whitespace` accepts. Python's `str.strip` has four more control characters."""
     return "".join(chr(code) for first, last in property_ranges("White_Space") for code in range(first, last + 1))
 
 
 @dataclass(frozen=True)
 class StripAccents(CharacterNormalizer):
-    """Remove marks: `e` and an accent become `e`. A single character `é` has to be decomposed first, by NFD.
+    """Remove marks: `e` and a combining accent become `e`. A precomposed `é` has to be decomposed first, with NFD.
 
     >>> StripAccents()("e\\u0301é")
     'eé'
@@ -37,7 +37,7 @@ class StripAccents(CharacterNormalizer):
 
 @dataclass(frozen=True)
 class Lowercase(CharacterNormalizer):
-    """Convert each character to lower case by itself, so that a sigma at the end of a word is not a final one.
+    """Convert each character to lower case by itself, so a sigma at the end of a word doesn't become a final sigma.
 
     >>> Lowercase()("ΟΔΟΣ"), "ΟΔΟΣ".lower()
     ('οδοσ', 'οδος')
@@ -66,7 +66,8 @@ _NMT: dict[int, str] = {
 
 @dataclass(frozen=True)
 class Nmt(CharacterNormalizer):
-    """Clean as SentencePiece does for machine translation: remove controls, turn breaks and marks into spaces.
+    """Clean as SentencePiece does for machine translation: remove control characters, turn breaks and marks into
+    spaces.
 
     >>> Nmt()("a\\x01\\tb▁c")
     'a b c'
@@ -83,7 +84,7 @@ class ByteLevel(CharacterNormalizer, BoundedNormalizer):
     >>> ByteLevel()(" é")
     'ĠÃ©'
 
-    Raises TextTooLongError for a result that is too long, as several of these in a row make it.
+    Raises TextTooLongError if the result is too long, as after several of these in a row.
     """
 
     def apply_bounded(self, text: str, limit: int) -> str:

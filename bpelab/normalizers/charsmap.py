@@ -1,8 +1,8 @@
 """SentencePiece's character map: a trie of byte sequences, each with its replacement text.
 
 The map is a "double array" (Aoe 1989; the library darts-clone): node n has a child for byte b if unit n ^ b carries
-the label b. Chapter: File formats. Cost: reading it is linear in its units; each text is searched once in a while, then
-remembered. Source: SentencePiece `normalizer.cc`; Hugging Face `spm_precompiled`.
+the label b. Chapter: File formats. Cost: reading it is linear in its units; look-ups are cached. Source: SentencePiece
+`normalizer.cc`; Hugging Face `spm_precompiled`.
 """
 
 import base64
@@ -14,12 +14,12 @@ from functools import lru_cache
 IS_VALUE = 1 << 31
 REMEMBERED, LONGEST_REMEMBERED = 1 << 16, 64
 MAX_UNITS = 1 << 18
-"""Four times what SentencePiece's largest map, of NFKC with case folding, has."""
+"""Four times the size of SentencePiece's largest map, NFKC with case folding."""
 CONTINUATIONS = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
 
 
 class CharsMap:
-    """A character map, read from its bytes. Raises ValueError for what is not one."""
+    """A character map, read from its bytes. Raises ValueError if they aren't one."""
 
     def __init__(self, data: bytes) -> None:
         count = int.from_bytes(data[:4], "little") // 4
@@ -34,17 +34,17 @@ class CharsMap:
         try:
             self.texts.decode()
         except UnicodeDecodeError as error:
-            raise ValueError(f"precompiled_charsmap: its texts are no UTF-8: {error}") from None
+            raise ValueError(f"precompiled_charsmap: its texts aren't UTF-8: {error}") from None
         self._check()
         self._known: dict[str, str | None] = {}
 
     def next_node(self, at: int) -> int:
-        """Return the node to which unit `at` leads."""
+        """Return the node that unit `at` leads to."""
         unit = self.units[at]
         return at ^ (unit >> 10 << ((unit & 0x200) >> 6))
 
     def _check(self) -> None:
-        """Raise ValueError if an entry that can be reached has a text that doesn't exist."""
+        """Raise ValueError if a reachable entry points to a text that doesn't exist."""
         children: dict[int, list[int]] = defaultdict(list)
         for at, unit in enumerate(self.units):
             if not unit & IS_VALUE and unit & 0xFF:
@@ -62,14 +62,14 @@ class CharsMap:
                 waiting.append(self.next_node(at))
 
     def _start_of(self, node: int) -> int:
-        """Return the offset at which the text of the entry that ends in `node` begins."""
+        """Return the start offset of the text of the entry that ends in `node`."""
         start = self.units[node] & ~IS_VALUE if node < len(self.units) else len(self.texts) + 1
         if start > len(self.texts) or self.texts[start : start + 1] in CONTINUATIONS:
             raise ValueError(f"precompiled_charsmap: unit {node} points to no text")
         return start
 
     def _text_from(self, start: int) -> str:
-        """Return the text that begins at `start`: up to the next zero byte."""
+        """Return the text from `start` to the next zero byte."""
         end = self.texts.find(b"\0", start)
         return self.texts[start : None if end < 0 else end].decode()
 
@@ -85,7 +85,7 @@ class CharsMap:
         return None
 
     def get(self, text: str) -> str | None:
-        """Return the replacement of the shortest entry with which `text` begins; None without one."""
+        """Return the replacement of the shortest entry that `text` starts with, or None."""
         if text in self._known:
             return self._known[text]
         found = self._search(text.encode("utf-8", "surrogatepass"))
@@ -96,7 +96,7 @@ class CharsMap:
         return found
 
     def longest(self, data: bytes, start: int) -> tuple[int, str] | None:
-        """Return (end, text) of the longest entry that `data` has at `start`; None without one."""
+        """Return (end, text) of the longest entry in `data` at `start`, or None."""
         node, found = self.next_node(0), None
         for end in range(start, len(data)):
             at = node ^ data[end]
@@ -110,9 +110,9 @@ class CharsMap:
 
 @lru_cache(8)
 def read_charsmap(text: str) -> CharsMap:
-    """Decode a character map from base64. Raises ValueError for one that is broken."""
+    """Decode a character map from base64. Raises ValueError if it is malformed."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError(f"precompiled_charsmap is no base64: {error}") from None
+        raise ValueError(f"precompiled_charsmap isn't base64: {error}") from None
     return CharsMap(data)

@@ -1,4 +1,4 @@
-"""Normalizers that work on the ends of a text, and what a stream may give out before it knows the end.
+"""Normalizers that work on the ends of a text, and how much a stream may return before it knows the end.
 
 Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, `normalizers/strip.rs` and `prepend.rs`.
 """
@@ -14,7 +14,7 @@ from .characters import white_space
 
 @dataclass(frozen=True)
 class Strip(BaseNormalizer):
-    """Remove white space at the beginning, at the end, or at both.
+    """Remove white space at the start, the end, or both.
 
     >>> Strip(strip_right=False)(" a ")
     'a '
@@ -44,7 +44,7 @@ class Prepend(BoundedNormalizer):
     >>> Prepend("▁")("Hello"), Prepend("▁")("")
     ('▁Hello', '')
 
-    Raises TextTooLongError for a result that is too long.
+    Raises TextTooLongError if the result is too long.
     """
 
     prepend: str
@@ -61,7 +61,7 @@ class Prepend(BoundedNormalizer):
 
 
 class PrependStage(Stage):
-    """A string in front of a text that is not empty."""
+    """Prepend as a stage: add a string in front of a non-empty text."""
 
     start = False
 
@@ -79,7 +79,7 @@ class PrependStage(Stage):
 
 
 class StripStage(Stage):
-    """No white space at the ends. Held back: white space, which could be the end."""
+    """Strip as a stage. It holds back white space, which could be the end."""
 
     start = (False, None)
 

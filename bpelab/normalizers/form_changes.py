@@ -1,4 +1,4 @@
-"""How the four normal forms move characters: which is put in, which takes the place of which, which is gone.
+"""The changes of the four normal forms: which characters are inserted, replaced or removed.
 
 Chapter: File formats. Cost: linear. Source: the crate `unicode-normalization-alignments` (`decompose.rs`,
 `recompose.rs`).
@@ -17,7 +17,7 @@ _MAY_CHANGE = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 
 def form_changes(normalizer: UnicodeNormalizer, text: str) -> Iterator[CharChange]:
-    """Yield the changes of a normal form. ASCII is only looked at where what follows may join it."""
+    """Yield the changes of a normal form. ASCII is only examined before a character that may combine with it."""
     decompose, compose = (NFKD(), NFKC()) if normalizer.form in ("NFKC", "NFKD") else (NFD(), NFC())
     end = 0
     for match in _MAY_CHANGE.finditer(text):
@@ -42,7 +42,7 @@ def _class(char: str) -> int:
 
 
 def _decomposed(decompose: UnicodeNormalizer, text: str) -> Iterator[tuple[str, int, int]]:
-    """(character, change, combining class), marks in order."""
+    """Yield (character, change, combining class) of the decomposed text, marks in canonical order."""
     waiting: list[tuple[str, int, int]] = []
     for char in text:
         for index, part in enumerate(decompose(char)):
@@ -54,10 +54,10 @@ def _decomposed(decompose: UnicodeNormalizer, text: str) -> Iterator[tuple[str, 
 
 
 def _composed(parts: list[tuple[str, int, int]], compose: UnicodeNormalizer) -> Iterator[CharChange]:
-    """Yield what is decomposed, composed: a character gets the changes of its parts, less one for each joined to it."""
+    """Compose decomposed text. A character gets the changes of its parts, minus one for each part joined to it."""
     starter: CharChange | None = None
     marks: list[CharChange] = []
-    last = 0  # the class of the last of the marks that stay
+    last = 0  # the class of the last mark that isn't joined
     for char, change, order in parts:
         if starter is None:
             if order:

@@ -1,12 +1,12 @@
-"""The four normal forms of Unicode, as Hugging Face's tokenizers computes them: by the rules of Unicode 9.
+"""Unicode's four normal forms, by the rules of Unicode 9, as Hugging Face's tokenizers computes them.
 
-Python's `unicodedata` has newer rules, and a text must not get other ids because Python was updated. A character that
-Unicode 9 doesn't have is left as it is, and nothing is moved across it or joined with it; for what lies between such
-characters Python's function is exact, since the normal form of a character never changes once it has one.
+Python's `unicodedata` has newer rules, and updating Python must not change a text's ids. So a character that isn't in
+Unicode 9 stays unchanged, and nothing is moved across it or joined with it. For the text between such characters
+Python's function is exact, since a character's normal form never changes once assigned.
 
-Normalized and lossless exclude each other: after NFC, decode(encode(text)) is the normalized text.
+A normalized tokenizer can't be lossless: after NFC, decode(encode(text)) is the normalized text.
 
-Chapter: Regex pre-tokenization. Cost: linear; text that is in normal form already is only checked. Source: UAX #15 and
+Chapter: Regex pre-tokenization. Cost: linear; text already in normal form is only checked. Source: UAX #15 and
 its stability policy; the crate `unicode-normalization-alignments`, tested on every code point.
 """
 
@@ -26,7 +26,7 @@ FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 _BLOCK = re.compile(r"(?s:.{1,512})[^\0-\x7f]*")
-"""Some characters and what follows up to one of ASCII, which no normal form moves or joins with what is before it."""
+"""A block that ends before an ASCII character, which no normal form moves or joins with the text before it."""
 
 
 class UnicodeNormalizer(BaseNormalizer):
@@ -63,7 +63,7 @@ class UnicodeNormalizer(BaseNormalizer):
         return "".join(parts)
 
     def stages(self) -> list[Stage]:
-        """Return a stage that holds a character back with the marks after it (UAX #15, section 9)."""
+        """Return a stage that holds back a character and the marks after it (UAX #15, section 9)."""
         return [BoundaryStage(self, begins_alone)]
 
     def align(self, given: AlignedString) -> AlignedString:
@@ -73,12 +73,12 @@ class UnicodeNormalizer(BaseNormalizer):
 
 
 _JOINS_BEFORE = range(0x1160, 0x1200)
-"""The vowels and finals of Korean syllables, which are no marks, but compose with what is before."""
+"""Vowels and finals of Korean syllables: they aren't marks, but compose with the character before."""
 
 
 @lru_cache(REMEMBERED)
 def normalizes_alone(char: str) -> bool:
-    """Whether no normal form ever moves `char` or joins it with what is before it.
+    """Return True if no normal form ever moves `char` or joins it with the text before it.
 
     >>> normalizes_alone("é"), normalizes_alone("\\u0301")
     (True, False)
@@ -88,34 +88,34 @@ def normalizes_alone(char: str) -> bool:
 
 
 def begins_alone(a: str, b: str) -> bool:
-    """Whether a text may be cut between `a` and `b` and its halves be normalized each by itself."""
+    """Return whether a text can be cut between `a` and `b` and its halves normalized separately."""
     return normalizes_alone(b)
 
 
 @dataclass(frozen=True, init=False)
 class NFC(UnicodeNormalizer):
-    """Composed: `é` is one character."""
+    """Canonical composition: `é` is one character."""
 
     form: ClassVar[Form] = "NFC"
 
 
 @dataclass(frozen=True, init=False)
 class NFD(UnicodeNormalizer):
-    """Decomposed: `é` is an `e` and an accent."""
+    """Canonical decomposition: `é` is an `e` and an accent."""
 
     form: ClassVar[Form] = "NFD"
 
 
 @dataclass(frozen=True, init=False)
 class NFKC(UnicodeNormalizer):
-    """Composed, after compatibility characters have been replaced: `ﬁ` is `fi`, `²` is `2`."""
+    """Compatibility composition: `ﬁ` becomes `fi`, `²` becomes `2`, and `é` is one character."""
 
     form: ClassVar[Form] = "NFKC"
 
 
 @dataclass(frozen=True, init=False)
 class NFKD(UnicodeNormalizer):
-    """As NFKC, but decomposed."""
+    """Compatibility decomposition: as NFKC, but decomposed."""
 
     form: ClassVar[Form] = "NFKD"
 

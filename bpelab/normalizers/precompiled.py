@@ -1,9 +1,10 @@
-"""SentencePiece's character map, applied as Hugging Face does, in its own way, which models were trained with.
+"""SentencePiece's character map, applied Hugging Face's way, which differs and which models were trained with.
 
-The text is cut into grapheme clusters. A cluster of fewer than 6 bytes that *begins* with an entry becomes the text of
-the shortest such entry, all of it (an accent can be lost so); otherwise each of its characters is looked up alone.
+The text is cut into grapheme clusters. A cluster of fewer than 6 bytes that *begins* with an entry is replaced, as a
+whole, by the text of the shortest such entry (so an accent can be lost). Otherwise each of its characters is looked up
+by itself.
 
-Chapter: File formats. Cost: linear; each cluster is searched once in a while, then remembered. Source: Hugging Face
+Chapter: File formats. Cost: linear; look-ups are cached. Source: Hugging Face
 tokenizers, `normalizers/precompiled.rs`.
 """
 
@@ -22,7 +23,7 @@ from .charsmap import read_charsmap
 class Precompiled(BoundedNormalizer):
     """Apply a SentencePiece character map, as Hugging Face does.
 
-    Raises ValueError for a map that is broken, and TextTooLongError for a result that is too long.
+    Raises ValueError if the map is malformed, and TextTooLongError if the result is too long.
     """
 
     precompiled_charsmap: str
@@ -49,13 +50,13 @@ class Precompiled(BoundedNormalizer):
         for old, new in (pair for cluster in clusters(given.text) for pair in _replacements(cluster, find)):
             more = len(new) - len(old)
             changes.extend((char, int(len(new) - n <= more)) for n, char in enumerate(new))
-            if more < 0 and changes:  # what is gone is gone after the last character, whichever that is
+            if more < 0 and changes:  # removals count as after the last character, whichever that is
                 changes[-1] = changes[-1][0], changes[-1][1] + more
         return given.transform(changes)
 
 
 def _replacements(cluster: str, find: Callable[[str], str | None]) -> list[tuple[str, str]]:
-    """Return (old, new) for a cluster that becomes something as a whole, or else for each of its characters."""
+    """Return (old, new) for a cluster that is replaced as a whole, or for each of its characters."""
     whole = find(cluster) if len(cluster.encode("utf-8", "surrogatepass")) < 6 else None
     if whole is not None:
         return [(cluster, whole)]
@@ -67,10 +68,9 @@ _FLAGS = range(0x1F1E6, 0x1F200)
 
 @lru_cache(REMEMBERED)
 def between_clusters(a: str, b: str) -> bool:
-    """Whether a grapheme cluster ends between `a` and `b`, whatever is before `a` (UAX #29).
+    """Return True if a grapheme cluster ends between `a` and `b`, whatever comes before `a` (UAX #29).
 
-    Two regional indicators may be a flag or the halves of two, so nothing is said of them, nor of what is after a
-    mark or a joiner.
+    Returns False after a mark or a joiner, and between regional indicators, which may be one flag or halves of two.
     """
     plain = len(list(clusters("x" + a))) == 2 and ord(a) not in _FLAGS
     return plain and len(list(clusters(a + b))) == 2

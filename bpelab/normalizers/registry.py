@@ -1,4 +1,4 @@
-"""The normalizers by their "type" in a tokenizer.json; their dataclass fields are its other keys."""
+"""Registry of normalizers, keyed by the "type" in tokenizer.json; their dataclass fields are its other keys."""
 
 from .base import Normalizer
 from .bert import BertNormalizer

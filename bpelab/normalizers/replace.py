@@ -1,6 +1,7 @@
 """Replace every match of a pattern by a text.
 
-Chapter: Regex pre-tokenization. Cost: that of the pattern. Source: Hugging Face tokenizers, `normalizers/replace.rs`.
+Chapter: Regex pre-tokenization. Cost: running the pattern. Source: Hugging Face tokenizers,
+`normalizers/replace.rs`.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from .base import BoundedNormalizer, check_length, longest_result
 def replace_all(component: object, pattern: Pattern, text: str, content: str, limit: int) -> str:
     """Return `text` with every match of `pattern` replaced by `content`.
 
-    An empty text has no match, not even of an empty pattern. Raises TextTooLongError, which names the component, if
+    An empty text has no match, not even for an empty pattern. Raises TextTooLongError, with the component's name, if
     the result has more than `limit` characters.
 
     >>> replace_all(None, Pattern("Regex", "a|(?=c)"), "abcd", "-", 9)
@@ -45,7 +46,7 @@ class Replace(BoundedNormalizer):
     >>> Replace(Pattern("Regex", " +"), "▁")("a  b")
     'a▁b'
 
-    Raises TextTooLongError for a result that is too long.
+    Raises TextTooLongError if the result is too long.
     """
 
     pattern: Pattern

@@ -1,7 +1,7 @@
-"""Replace, for a text that arrives in parts: the matches of a table, wherever a search surely begins anew.
+"""Replace for text that arrives in parts: cut the text where a table proves that the search starts afresh.
 
-What follows such a boundary is searched with the last character before it in front, for look-behind, and the
-matches in that are dropped. Chapter: Streaming. Cost: as Replace's.
+The text after such a boundary is searched with one character of context in front, for look-behind; matches in the
+context are dropped. Chapter: Streaming. Cost: as for Replace.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from .replace import replace_all
 
 @dataclass(frozen=True)
 class _Behind:
-    """A pattern that is shown the character before the text. It has no match that reaches over the text's beginning."""
+    """A pattern that sees the character before the text, without matches that reach into it."""
 
     pattern: Pattern
     before: str
@@ -35,7 +35,7 @@ class _State(NamedTuple):
 
 
 class Matches(Stage):
-    """Held back: the text after the last position where a search begins."""
+    """Replace as a stage. It holds back the text after the last position where a search surely starts afresh."""
 
     start = _State("", None)
 
@@ -61,7 +61,7 @@ class Matches(Stage):
 
 
 def replacing(component: Any, function: Callable[[str], str], limit: Callable[[str], int]) -> Stage:
-    """Return the stage of a normalizer or decoder Replace; `function` is what it does to a whole text."""
+    """Return the stage for a Replace (normalizer or decoder); `function` is its effect on a whole text."""
     pattern: Pattern = component.pattern
     if pattern.kind == "String" and pattern.text:
         return LiteralStage(function, pattern.text)

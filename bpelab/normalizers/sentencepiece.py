@@ -1,8 +1,8 @@
-"""SentencePiece's normalizer, as SentencePiece itself runs it: a character map, spaces, a dummy prefix.
+"""SentencePiece's normalizer, as SentencePiece itself runs it: character map, spaces, dummy prefix.
 
-From left to right, at each offset: a user-defined symbol stays as it is; else the longest entry of the character map
-that fits is replaced by its text; else one character stays. Spaces that follow a space are dropped where the model says
-so, and all spaces at the end: the dummy prefix and those that were `▁` in the text too.
+From left to right, at each offset: a user-defined symbol stays as it is; otherwise the longest matching entry of the
+character map is replaced by its text; otherwise one character stays. If the model says so, spaces after a space are
+dropped, and so are all spaces at the end, including the dummy prefix and spaces that were `▁` in the text.
 
 Chapter: File formats. Cost: linear. Source: SentencePiece `normalizer.cc`.
 """
@@ -30,12 +30,12 @@ SPACE = "▁"
 
 @dataclass(frozen=True)
 class SentencePieceNormalizer(BoundedNormalizer):
-    """Normalize as a SentencePiece model does; the fields are those of its file, the map in base64.
+    """Normalize as a SentencePiece model does. The fields are those of its file; the map is in base64.
 
     >>> SentencePieceNormalizer("", symbols=("  ",))("a   b▁ ")
     '▁a▁▁b'
 
-    Raises ValueError for a map that is broken, and TextTooLongError for a result that is too long.
+    Raises ValueError if the map is malformed, and TextTooLongError if the result is too long.
     """
 
     precompiled_charsmap: str = field(repr=False)
@@ -53,14 +53,14 @@ class SentencePieceNormalizer(BoundedNormalizer):
 
     @cached_property
     def _symbols(self) -> AddedTokenMatcher:
-        """Return the matcher of symbols in bytes that are decoded as Latin-1."""
+        """Return the matcher of user-defined symbols, for UTF-8 bytes decoded as Latin-1."""
         texts = (symbol.encode().decode("latin-1") for symbol in self.symbols)
         return AddedTokenMatcher((text, AddedToken(text, 0)) for text in texts)
 
     def in_parts(self) -> NormalizerSequence:
         """Return the nearest sequence of Hugging Face's normalizers.
 
-        It differs: their map works on clusters of characters, and no symbol is spared.
+        It isn't equal: their map works on grapheme clusters, and symbols aren't exempt.
         """
         space = SPACE if self.escape_whitespaces else " "
         steps: list[Normalizer] = []
@@ -72,7 +72,7 @@ class SentencePieceNormalizer(BoundedNormalizer):
             steps.append(Prepend(space))
         if self.escape_whitespaces:
             steps.append(Replace(Pattern("String", " "), SPACE))
-        if self.remove_extra_whitespaces:  # also what was written as one in the text
+        if self.remove_extra_whitespaces:  # also a `▁` that was in the text
             steps.append(Replace(Pattern("Regex", rf"{space}+\z"), ""))
         return NormalizerSequence(tuple(steps))
 
@@ -96,7 +96,7 @@ class SentencePieceNormalizer(BoundedNormalizer):
         return joined.rstrip(space) if self.remove_extra_whitespaces else joined
 
     def _parts(self, data: bytes) -> Iterator[tuple[str, bool]]:
-        """Yield (text, True) for a run of characters that stay, (text, False) for a symbol or a replacement."""
+        """Yield (text, True) for a run of unchanged characters, (text, False) for a symbol or a replacement."""
         find = self._map.longest if self._map is not None else lambda data, start: None
         search, latin = self._symbols.first, data.decode("latin-1")
         at = plain = 0
@@ -122,7 +122,7 @@ class SentencePieceNormalizer(BoundedNormalizer):
         return [SentencePieceStage(self)]
 
     def align(self, given: AlignedString) -> AlignedString:
-        """Return the map, then the spaces that are dropped, then the one that is put in front."""
+        """Align the steps in order: the map, the dropped spaces, the dummy prefix."""
         mapped = replace(self, add_dummy_prefix=False, remove_extra_whitespaces=False)
         aligned = by_grapheme_clusters(mapped, given)
         space = SPACE if self.escape_whitespaces else " "

@@ -1,12 +1,12 @@
 """SentencePiece's own normalizer as a stage.
 
-A text can be cut between two characters side by side in no entry of the character map and in no symbol of
-the user's, where the first of them is the end of no entry, no space and no symbol: it is then in the result as it is.
-What follows is normalized with that character in front, which is dropped again, so that spaces are what they are in the
-middle of a text. Held back: the text after the last such boundary, so at least one character, and a run of spaces.
+A text can be cut between two characters if they are adjacent in no entry of the character map and in no user-defined
+symbol, and if the first isn't a space and ends no entry and no symbol: it then appears unchanged in the result. The
+text after the cut is normalized with that character in front, which is dropped afterwards, so that spaces are treated
+as in the middle of a text. The text after the last such boundary is held back: at least one character, and runs of
+spaces.
 
-Chapter: Streaming. Cost: the entries of a map are listed once in a process (about a second for 200,000);
-then linear.
+Chapter: Streaming. Cost: listing a map's entries once per process (about a second for 200,000), then linear.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ class _State(NamedTuple):
 
 
 class SentencePieceStage(Stage):
-    """`normalizer` in parts."""
+    """SentencePiece's normalizer as a stage."""
 
     start = _State("", None)
 
@@ -64,7 +64,7 @@ class SentencePieceStage(Stage):
 
 
 class _Sides(NamedTuple):
-    """Pairs of characters that are neighbours in some of the strings, and the last characters of them."""
+    """Pairs of characters that are adjacent in some string, and the strings' last characters."""
 
     pairs: frozenset[str]
     ends: frozenset[str]
@@ -81,7 +81,7 @@ def _sides_of(strings: Iterable[str]) -> _Sides:
 
 @lru_cache(8)
 def _sides(charsmap: str) -> _Sides | None:
-    """Those of the entries of a map; None where there are too many of them."""
+    """Return the `_Sides` of a map's entries; None if it has too many entries."""
     try:
         return _sides_of(_entries(read_charsmap(charsmap)))
     except OverflowError:
@@ -91,7 +91,7 @@ def _sides(charsmap: str) -> _Sides | None:
 def _entries(found: CharsMap) -> Iterator[str]:
     """Yield the entries of a map.
 
-    Raises OverflowError for a map that has more than `MOST_ENTRIES`, as a broken one may.
+    Raises OverflowError for more than `MOST_ENTRIES` entries, which a malformed map may have.
     """
     below: dict[int, list[int]] = defaultdict(list)
     for at, unit in enumerate(found.units):

@@ -1,6 +1,6 @@
 """Post-processors: add special tokens around the ids of a text, or of two, when the caller asks for them.
 
-Each is named as its JSON `type` in Hugging Face's files and has its JSON keys as fields. It may import `_support`.
+Each has the name of its JSON `type` in Hugging Face's files, and the JSON keys as fields. It may import `_support`.
 Begin with `base.py`, which says what a post-processor receives and returns.
 """
 

@@ -1,7 +1,7 @@
 """The interface of all post-processors.
 
 A post-processor turns its texts into a list of parts, each a list of `Segment`s: ids with one type id, special or not.
-Ids, type ids and the mask of special tokens are all read off these.
+Ids, type ids and the special tokens mask are derived from these.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ Processor = TypeVar("Processor", bound="PostProcessor")
 
 
 class Segment(NamedTuple):
-    """Ids that share a type id: a text's, or a special token's."""
+    """Ids with one type id, from a text or from a special token."""
 
     ids: Sequence[int]
     type_id: int
@@ -25,31 +25,31 @@ FindIds = Callable[[str], Sequence[int]]
 
 
 class PostProcessor:
-    """Add special tokens to the ids of a text, or of two."""
+    """Add special tokens to the ids of one text or two."""
 
     def process(self, parts: list[Part], find: FindIds) -> list[Part]:
-        """Return the parts with special tokens among them; `find` returns the ids of names that the processor lacks."""
+        """Return the parts with special tokens added; `find` returns the ids of names the processor can't resolve."""
         raise NotImplementedError
 
     def check(self, special: SpecialTokens) -> None:
-        """Raise SpecialTokenError if a token is named whose id neither the processor nor `special` has."""
+        """Raise SpecialTokenError if neither the processor nor `special` has the id of a named token."""
 
     def resolve_ids(self: Processor, special: SpecialTokens) -> Processor:
-        """Return the same with the ids of all names filled in, as a tokenizer.json has them."""
+        """Return the post-processor with all names' ids filled in, as in a tokenizer.json."""
         return self
 
     def strip_ids(self: Processor, special: SpecialTokens) -> Processor:
-        """Return the same without the ids that `special` has too, so that they are stored once only."""
+        """Return the post-processor without the ids that `special` also has, so that they are stored only once."""
         return self
 
     def map_ids(self: Processor, new_id: Callable[[int], int]) -> Processor:
-        """Return the same for a vocabulary in which each id is what `new_id` returns for it."""
+        """Return the post-processor for a renumbered vocabulary: `new_id` maps each old id to its new one."""
         return self
 
     def items(
         self, ids: Sequence[int], special: SpecialTokens | None = None, pair: Sequence[int] | None = None
     ) -> list[Segment]:
-        """Return the items for the ids of a text, and of a second text if there is a `pair`."""
+        """Return the segments for the ids of a text, and of a second text if there is a `pair`."""
         parts = [[Segment(ids, 0, False)]] if pair is None else [[Segment(ids, 0, False)], [Segment(pair, 1, False)]]
         known = {} if special is None else special.ids
         return [item for part in self.process(parts, lambda name: (known[name],)) for item in part]
@@ -57,9 +57,9 @@ class PostProcessor:
     def apply(
         self, ids: Sequence[int], special: SpecialTokens | None = None, pair: Sequence[int] | None = None
     ) -> list[int]:
-        """Return the ids of a text, or of a text and a `pair`, with the special tokens.
+        """Return the ids of a text, or of a text and a `pair`, with special tokens added.
 
-        `special` has the ids of the names for which the processor has none; `check` tests that it has them all.
+        `special` has the ids of names that the processor has none for; `check` tests that all are there.
         """
         found: list[int] = []
         for item in self.items(ids, special, pair):
@@ -67,11 +67,11 @@ class PostProcessor:
         return found
 
     def added_tokens(self, pair: bool = False) -> int:
-        """Return how many tokens are added to a text, or to two."""
+        """Return the number of tokens added to one text, or to two."""
         parts: list[Part] = [[Segment((), 0, False)] for _ in range(1 + pair)]
         return sum(len(item.ids) for part in self.process(parts, lambda name: (0,)) for item in part)
 
     @property
     def added(self) -> int:
-        """How many tokens are added to one text."""
+        """The number of tokens added to one text."""
         return self.added_tokens()

@@ -20,7 +20,7 @@ MAX_DEPTH = 50
 
 @dataclass(frozen=True)
 class ByteLevel(PostProcessor):
-    """Add nothing: it trims the offsets of tokens, which are not kept here.
+    """Add nothing: ByteLevel only trims the offsets of tokens.
 
     >>> ByteLevel().apply([1, 2], pair=[3])
     [1, 2, 3]
@@ -89,7 +89,7 @@ class RobertaProcessing(PostProcessor):
 
     @classmethod
     def from_pair_config(cls, data: Mapping[str, Any]) -> tuple[type[PostProcessor], Mapping[str, Any]]:
-        """Return the class that a file means, and its keys: for Hugging Face a BertProcessing with both flags off."""
+        """Return the class and keys that a file means: with both flags off, Hugging Face reads a BertProcessing."""
         flags = {"trim_offsets", "add_prefix_space"}
         if flags <= data.keys():
             return cls, data
@@ -111,7 +111,7 @@ def _check_tokens(processor: BertProcessing | RobertaProcessing) -> None:
 
 @dataclass(frozen=True)
 class ProcessorSequence(PostProcessor):
-    """Apply the `processors` in order, each to the parts of the one before: a template makes a part of every piece.
+    """Apply the `processors` in order, each to the previous one's parts; a template makes a part of every piece.
 
     >>> ProcessorSequence((ByteLevel(), RobertaProcessing())).apply([7])
     [0, 7, 2]

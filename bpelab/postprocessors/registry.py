@@ -1,4 +1,4 @@
-"""The post-processors by Hugging Face's `type`; their dataclass fields are its other keys."""
+"""Registry of post-processors, keyed by the "type" in tokenizer.json; their dataclass fields are its other keys."""
 
 from .base import PostProcessor
 from .processors import BertProcessing, ByteLevel, ProcessorSequence, RobertaProcessing

@@ -1,4 +1,4 @@
-"""TemplateProcessing: special tokens around one text or two, as a template says.
+"""TemplateProcessing: put special tokens around one text or two, following a template.
 
 Chapter: Chat templates. Cost: linear in the ids.
 Source: tokenizers/src/processors/template.rs.
@@ -24,10 +24,10 @@ class TemplateProcessing(PostProcessor):
     """Add special tokens before, between and after one text or two.
 
     Args:
-        single: the template for one text: `$A`, and names of special tokens. A piece may end in its type id, `$A:0`.
-        pair: the template for two, with `$A` and `$B`; by default each text is treated as on its own.
-        special_tokens: name -> id, or TemplateToken for a name that becomes several tokens. A name that isn't here is
-            a special token of the tokenizer.
+        single: the template for one text: `$A` and names of special tokens. A type id may follow each, as in `$A:0`.
+        pair: the template for two texts, with `$A` and `$B`; by default, each text is treated separately.
+        special_tokens: name -> id, or TemplateToken for a name that stands for several tokens. Other names are the
+            tokenizer's special tokens.
 
     >>> special = SpecialTokens({"<s>": 300, "</s>": 301})
     >>> TemplateProcessing(("<s>", "$A", "</s>")).apply([1, 2], special)
@@ -121,7 +121,7 @@ class TemplateProcessing(PostProcessor):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "TemplateProcessing":
-        """Return the template of a file. Raises SpecialTokenError for one that is malformed."""
+        """Return the template in a file. Raises SpecialTokenError if it is malformed."""
         single, pair = (
             tuple(str(TemplatePiece.from_json(piece)) for piece in _entries(data.get(key), key))
             for key in ("single", "pair")
@@ -139,7 +139,7 @@ class TemplateProcessing(PostProcessor):
         return template
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON keys without `type`; `resolve_ids` first, where names are the tokenizer's."""
+        """Return the JSON keys without `type`; call `resolve_ids` first if names are the tokenizer's."""
         single, pair = ([piece.to_json() for piece in template] for template in self._templates)
         tokens = {
             name: {"id": name, "ids": list(token.ids), "tokens": list(token.tokens)}

@@ -1,4 +1,4 @@
-"""The pieces of a post-processor's template, as strings and as JSON.
+"""Template pieces of a post-processor, as strings and as JSON.
 
 `$A` and `$B` are the texts, anything else names a special token; `:1` after it is a type id, 0 by default. These
 are Hugging Face's strings, with one addition: a name may have a colon. Cost: constant.
@@ -26,7 +26,7 @@ class TemplatePiece(NamedTuple):
 
     @classmethod
     def parse(cls, form: str) -> "TemplatePiece":
-        """Return the piece that a string describes.
+        """Return the piece that a string spells.
 
         >>> TemplatePiece.parse("$B:1"), TemplatePiece.parse("[SEP]")
         (TemplatePiece(text=1, name='', type_id=1), TemplatePiece(text=None, name='[SEP]', type_id=0))
@@ -75,13 +75,13 @@ class TemplatePiece(NamedTuple):
         return {"SpecialToken": {"id": self.name, "type_id": self.type_id}}
 
     def __str__(self) -> str:
-        """Return the string, which `parse` reads; without a type id where it is 0 and none can be read into it."""
+        """Return the string that `parse` reads, without the type id if it is 0 and the name can't be misread."""
         name = self.name if self.text is None else "$" + "AB"[self.text]
         return f"{name}:{self.type_id}" if self.type_id or _TYPED.fullmatch(name) else name
 
 
 class TemplateToken(NamedTuple):
-    """What the name of a special token in a template becomes: one id or several, with the tokens they belong to."""
+    """The ids that a special token's name in a template stands for, with their tokens."""
 
     ids: tuple[int, ...]
     tokens: tuple[str, ...]

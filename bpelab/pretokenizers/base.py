@@ -1,7 +1,7 @@
-"""The interface of all pre-tokenizers: what one does, and what the rest of the library asks of it.
+"""The interface of all pre-tokenizers: what they do, and what the rest of the library needs to know about them.
 
-A subclass has to say how it splits. Everything else has an answer that is right for any pre-tokenizer: its texts are
-never cut by a stream, and C leaves it to Python. One that can do better says so here, and nowhere else.
+A subclass has to define how it splits. Everything else has a default that is right for any pre-tokenizer: streams never
+cut its texts, and C leaves it to Python. A pre-tokenizer that can do better says so by overriding these methods.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from .split import Split
 
     Preparation = Callable[[str, bool], str]
-    """What is done to a text before it is split, given whether it is the beginning of the input."""
+    """A change made to a text before it is split; the flag says if the text is the beginning of the input."""
 
 ALL, MATCHES, GAPS = 0, 1, 2
-"""Which pieces a pattern that C runs keeps; see native/split_steps.h."""
+"""Which pieces of a pattern step C keeps; see native/split_steps.h."""
 
 
 class PreTokenizer:
@@ -31,75 +31,75 @@ class PreTokenizer:
         """
         raise NotImplementedError
 
-    # -- what it puts in front, and what it makes of the text --------------------------------------------------------
+    # -- what it prepends, and how it changes the text ---------------------------------------------------------------
 
     @property
     def steps(self) -> tuple[PreTokenizer, ...]:
-        """The pre-tokenizers that are applied one after the other: those of a Sequence, else this one."""
+        """The pre-tokenizers that are applied in order: a Sequence's steps, or just this one."""
         return (self,)
 
     def first_steps(self, number: int) -> PreTokenizer:
-        """Return a pre-tokenizer that does the first `number` of the steps, at least one."""
+        """Return a pre-tokenizer for the first `number` steps, at least one."""
         return self
 
     @property
     def prepends(self) -> bool:
-        """Whether something is put in front of every text, and not only of the beginning of the input."""
+        """True if something is prepended to every text, not only at the beginning of the input."""
         return False
 
     def without_prefix(self) -> PreTokenizer:
-        """Return the pre-tokenizer for a text from the middle of the input, in front of which nothing is put."""
+        """Return the pre-tokenizer for text from the middle of the input, which prepends nothing."""
         return self
 
     @property
     def byte_level(self) -> bool:
-        """Whether the model sees bytes: this pre-tokenizer, or one of its steps, is a ByteLevel."""
+        """True if the model sees bytes: this pre-tokenizer, or one of its steps, is a ByteLevel."""
         return False
 
     @property
     def alphabet(self) -> bool:
-        """Whether the pieces are already written in GPT-2's byte alphabet; otherwise they are ordinary text."""
+        """True if the pieces are already written in GPT-2's byte alphabet; otherwise they are ordinary text."""
         return False
 
     @property
     def keeps_byte_alphabet(self) -> bool:
-        """Whether pieces that are written in GPT-2's byte alphabet stay so."""
+        """True if pieces written in GPT-2's byte alphabet stay in it."""
         return True
 
     def for_next_step(self, pieces: list[str]) -> list[str]:
-        """Return this step's pieces, or characters of its text, as the next step of a Sequence sees them."""
+        """Return this step's pieces, or characters of its text, as a Sequence's next step sees them."""
         return pieces
 
     @property
     def cuts_nothing(self) -> bool:
-        """Whether every text comes back as it is, in one piece."""
+        """True if every text is returned unchanged, in one piece."""
         return False
 
     @property
     def as_single_split(self) -> Split | None:
-        """The one isolating Split that cuts every text exactly as this pre-tokenizer does, or None."""
+        """A single isolating Split that cuts every text exactly as this pre-tokenizer does, or None."""
         return None
 
     # -- the beginning of the input ----------------------------------------------------------------------------------
 
     @property
     def asks_for_first(self) -> bool:
-        """Whether the beginning of the input is cut differently from the beginning of a later text."""
+        """True if the beginning of the input is cut differently from the beginning of a later text."""
         return False
 
     @property
     def asks_for_origins(self) -> bool:
-        """Whether a step after the first must know which pieces come from the first character of the input."""
+        """True if a step after the first must know which pieces come from the input's first character."""
         return False
 
     def split_with_origins(self, text: str, chars_from_first: int) -> list[str]:
-        """Split `text`, whose first `chars_from_first` characters come from the first character of the input."""
+        """Split `text`; its first `chars_from_first` characters come from the input's first character."""
         return self.split(text, chars_from_first > 0)
 
     # -- streams: where a text may be cut ----------------------------------------------------------------------------
 
     def boundary(self, a: str, b: str) -> Boundary:
-        """Return what happens between the characters `a` and `b`, whatever is around them.
+        """Return what happens between the characters `a` and `b`, in any context.
 
         By default nothing is known, and a stream holds all text back until it ends.
         """
@@ -109,16 +109,16 @@ class PreTokenizer:
 
     @property
     def piece_length(self) -> int:
-        """The number of characters of every piece but the last; 0 where the text decides."""
+        """The length in characters of every piece but the last; 0 if it depends on the text."""
         return 0
 
     # -- offsets: which characters a piece stands for ----------------------------------------------------------------
 
     def piece_starts(self, text: str, pieces: Sequence[str]) -> list[int]:
-        """Return the offset in `text` at which each of its `pieces` begins, where some of the text is dropped.
+        """Return the start offset in `text` of each of its `pieces`, for a pre-tokenizer that drops text.
 
-        By default each piece is searched for after the one before, which is right where every occurrence of some
-        characters is dropped. Raises ValueError if a piece isn't there.
+        By default, each piece is searched for after the previous one, which is right if the same characters are always
+        dropped. Raises ValueError if a piece isn't found.
         """
         starts, end = [], 0
         for piece in pieces:
@@ -129,14 +129,14 @@ class PreTokenizer:
     # -- C -----------------------------------------------------------------------------------------------------------
 
     def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:
-        """Return the patterns by which C cuts a text, one after another; None, by default, if only Python can cut it.
+        """Return the patterns with which C cuts a text, in order; None, the default, if only Python can cut it.
 
         They apply to the text after `preparation`. `first` says whether this is the first step of a Sequence.
         """
         return None
 
     def preparation(self) -> Preparation | None:
-        """Return what Python does to a text before C cuts it; None for nothing."""
+        """Return the change that Python makes to a text before C cuts it, or None."""
         return None
 
 

@@ -1,10 +1,10 @@
-"""What a pre-tokenizer does between two characters, whatever is before and after them.
+"""Boundaries: what a pre-tokenizer does between two characters, in any context.
 
-An offset can be a boundary in two ways. Surely a piece ends there (`CUT`); or a piece may be broken in two, but
-nothing else changes (`BROKEN`): then a later step of a Sequence may still cut there, or the vocabulary has no token
-that goes over it. Each pre-tokenizer says it of itself, in its method `boundary`; a Sequence asks its steps in turn.
+An offset can be a boundary in two ways. Either a piece surely ends there (`CUT`). Or cutting there may break a piece in
+two but changes nothing else (`BROKEN`): a later step of a Sequence may still cut there, or no token of the vocabulary
+may cross it. Each pre-tokenizer answers for itself, in its method `boundary`; a Sequence asks its steps in turn.
 
-Chapter: Streaming. Cost: a look-up in a table, remembered.
+Chapter: Streaming. Cost: a table look-up, cached.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Boundary(IntEnum):
 
 
 def boundary_by_behavior(behavior: str, invert: bool, left: bool | None, right: bool | None) -> Boundary:
-    """Return the kind of boundary between two characters, given which of them is matched (None: perhaps)."""
+    """Return the kind of boundary between two characters, given whether each is matched (None: unknown)."""
     ends = left is True or right is True  # a match ends or begins
     if behavior == "Isolated":
         return Boundary.CUT if ends else Boundary.BROKEN
@@ -47,7 +47,7 @@ def boundary_by_behavior(behavior: str, invert: bool, left: bool | None, right: 
 
 
 def boundary_of_pattern(table: BoundaryTable | None, a: str, b: str, behavior: str, invert: bool) -> Boundary:
-    """Return the kind of boundary between `a` and `b` for a split by a pattern; `table` is None where none can run it.
+    """Return the kind of boundary between `a` and `b` when splitting by a pattern; `table` is None if it has no table.
 
     >>> from bpelab.boundaries.dfa_pairs import pairs_of
     >>> boundary_of_pattern(pairs_of("gpt2", "rust"), "d", " ", "Isolated", False).name
@@ -62,9 +62,10 @@ def boundary_of_pattern(table: BoundaryTable | None, a: str, b: str, behavior: s
 
 
 def boundary_predicate(pre_tokenizer: PreTokenizer, implied: SafePair | None = None) -> SafePair:
-    """Whether a text can be cut between two characters without a change to the ids of its pieces.
+    """Return a function of two characters: whether a text can be cut between them without changing ids.
 
-    `implied` says of two characters, as the model sees them, that a piece broken between them has the same ids.
+    `implied`, a function of two characters as the model sees them, says whether breaking a piece between them keeps its
+    ids.
 
     >>> from bpelab.pretokenizers import Split
     >>> safe = boundary_predicate(Split("cl100k"))
@@ -77,7 +78,7 @@ def boundary_predicate(pre_tokenizer: PreTokenizer, implied: SafePair | None = N
     def safe(a: str, b: str) -> bool:
         for index, step in enumerate(steps):
             if index and step.prepends:
-                return False  # in front of a piece that begins here, or not, if none does
+                return False  # prepended if a piece begins here, and not otherwise
             kind = step.boundary(a, b)
             if kind is not Boundary.BROKEN:
                 return kind is Boundary.CUT

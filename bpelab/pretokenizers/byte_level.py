@@ -1,7 +1,7 @@
-"""ByteLevel: GPT-2's pre-tokenizer, after which a model sees bytes.
+"""ByteLevel: GPT-2's pre-tokenizer, which turns text into bytes for the model.
 
-Hugging Face writes the bytes in GPT-2's alphabet at once. Here the pieces stay ordinary text, which is what the rest of
-bpelab takes; a `PreTokenizerSequence` writes the alphabet only where further steps follow, because those steps see it.
+Hugging Face writes the bytes in GPT-2's alphabet at once. Here the pieces stay ordinary text, which the rest of bpelab
+expects; a `PreTokenizerSequence` writes the alphabet only if further steps follow, because those steps see it.
 Chapter: Matching GPT-2 and GPT-4. Source: tokenizers/src/pre_tokenizers/byte_level.rs.
 """
 
@@ -28,9 +28,9 @@ def _gpt2() -> Split:
 
 @dataclass(frozen=True)
 class ByteLevel(PreTokenizer):
-    """Split by GPT-2's pattern if `use_regex`; `add_prefix_space` prepends a space to a text that begins with none.
+    """Split by GPT-2's pattern if `use_regex`; `add_prefix_space` prepends a space unless there is one.
 
-    `trim_offsets` concerns offsets, which are not kept here.
+    `trim_offsets` concerns offsets and has no effect here.
 
     >>> ByteLevel().split("It's ½ done")
     [' It', "'s", ' ½', ' done']

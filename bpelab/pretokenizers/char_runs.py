@@ -1,4 +1,4 @@
-"""Pieces that are characters of some classes, one by one or in runs: written once, run by Python's `re` and by C.
+"""Pieces that are single characters, or runs, of character classes: defined once, run by Python's `re` and by C.
 
 Chapter: Regex pre-tokenization. Cost: 5 ms for the larger classes, once; then one search over the text.
 """
@@ -17,14 +17,14 @@ from .pattern_steps import PatternStep
 
 
 class CharRun(NamedTuple):
-    """The characters of a class; each is a piece of its own unless `repeats`, which joins those side by side."""
+    """A character class; each character is a piece of its own, or with `repeats` each run is a piece."""
 
     ranges: Ranges
     repeats: bool = True
 
 
 class CharRuns:
-    """Pieces of several classes, which have no character in common. Characters of none are dropped.
+    """The pieces of several disjoint classes. Characters in none of them are dropped.
 
     >>> CharRuns(CharRun(((48, 57),)), CharRun(((97, 122),), repeats=False)).findall("ab-120")
     ['a', 'b', '120']
@@ -51,10 +51,10 @@ class CharRuns:
 
 
 def _for_re(ranges: Ranges, count: str) -> str:
-    """Return a regular expression for a run of characters in `ranges`, or for one character if `count` is "".
+    """Return a regular expression for a run of characters in `ranges`, or for one if `count` is "".
 
-    `re` finds characters up to U+FFFF in a table, but compares every character with the ranges above that one by one,
-    even a space. So those ranges are a separate alternative, guarded by a lookahead, unless all above are in `ranges`.
+    `re` looks characters up to U+FFFF up in a table, but compares every character, even a space, with each range above
+    that. So those ranges are a separate alternative, guarded by a lookahead, unless all above are in `ranges`.
     """
     if ranges[-1][1] == MAX_CODE_POINT and ranges[-1][0] <= 0x10000:
         return f"[^{class_body(complement(ranges))}]{count}"
@@ -66,18 +66,18 @@ def _for_re(ranges: Ranges, count: str) -> str:
 
 
 class CharRunSplit(PreTokenizer):
-    """A pre-tokenizer whose pieces are `CharRuns`: a subclass says which."""
+    """Base class of pre-tokenizers whose pieces are `CharRuns`; a subclass says which."""
 
     @property
     def runs(self) -> CharRuns:
-        """The pieces."""
+        """The `CharRuns` that are the pieces."""
         raise NotImplementedError
 
     def split(self, text: str, first: bool = True) -> list[str]:
         return self.runs.findall(text)
 
     def boundary(self, a: str, b: str) -> Boundary:
-        """Return CUT if the two characters alone are cut: nothing else is looked at."""
+        """Return CUT if the two characters alone are cut: the context doesn't matter."""
         return Boundary.CUT if self.split(a + b) != [a + b] else Boundary.BROKEN
 
     def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:

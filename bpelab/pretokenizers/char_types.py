@@ -84,7 +84,7 @@ def _marks() -> CharRuns:
 
 @dataclass(frozen=True)
 class Punctuation(PreTokenizer):
-    """Split at every punctuation character; `behavior` says what becomes of it (`split_behaviors.BEHAVIORS`).
+    """Split at every punctuation character; `behavior` (`split_behaviors.BEHAVIORS`) says where it goes.
 
     >>> Punctuation("MergedWithPrevious").split("Don't panic!?")
     ["Don'", 't panic!', '?']
@@ -136,7 +136,7 @@ class CharDelimiterSplit(PreTokenizer):
     >>> CharDelimiterSplit("-").split("a-b--c")
     ['a', 'b', 'c']
 
-    Raises ValueError where `delimiter` is not one character.
+    Raises ValueError unless `delimiter` is one character.
     """
 
     delimiter: str
@@ -202,5 +202,5 @@ class UnicodeScripts(PreTokenizer):
     def boundary(self, a: str, b: str) -> Boundary:
         before, after = map(hf_pretokenizer_tables.script, (a, b))
         if not after:
-            return Boundary.UNSAFE  # at the beginning of a text it would be dropped
+            return Boundary.UNSAFE  # at the start of a text it would be dropped
         return Boundary.CUT if before and before != after else Boundary.BROKEN

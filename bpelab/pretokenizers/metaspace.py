@@ -1,4 +1,4 @@
-"""Metaspace, SentencePiece's escaping of spaces: each is written as `▁` and stays at the front of the word after it.
+"""Metaspace, SentencePiece's way to escape spaces: each becomes `▁`, at the front of the next word.
 
 Cost: linear. Chapter: Regex pre-tokenization.
 Source: tokenizers/src/pre_tokenizers/metaspace.rs.
@@ -25,10 +25,10 @@ PREPEND_SCHEMES: tuple[PrependScheme, ...] = ("first", "never", "always")
 
 @dataclass(frozen=True)
 class Metaspace(PreTokenizer):
-    """Replace spaces by `replacement`, prepend it, and, with `splits`, begin a new piece at each one.
+    """Replace spaces by `replacement`, prepend one, and, with `splits`, start a new piece at each.
 
-    It is prepended, unless the text begins with it already, to every text ("always"), only at the beginning of the
-    input ("first"), or to none ("never"). `splits` is the JSON key `split`.
+    Unless the text already starts with it, it is prepended to every text ("always"), only at the beginning of the input
+    ("first"), or not at all ("never"). `splits` is the JSON key `split`.
 
     >>> Metaspace().split("two  words")
     ['▁two', '▁', '▁words']
@@ -93,7 +93,7 @@ class Metaspace(PreTokenizer):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Metaspace:
-        """Return the Metaspace of a file, which may have the keys `add_prefix_space` and `str_rep` of older versions.
+        """Return the Metaspace in a file, which may have the older keys `add_prefix_space` and `str_rep`.
 
         They are read as Hugging Face reads them: `str_rep` is ignored, and `add_prefix_space` may be false only if the
         scheme is "never".

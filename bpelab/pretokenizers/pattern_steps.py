@@ -1,10 +1,10 @@
-"""Patterns by which C splits a text as a pre-tokenizer does in Python, one after another.
+"""Pattern steps: the patterns with which C splits a text, in order, as a pre-tokenizer does in Python.
 
-Where a match is one character of a class S, its behaviour becomes part of the pattern: MergedWithPrevious, for example,
-is `[^S]+S?|S`. The matches or the gaps of any other pattern can be dropped, for a DFA can tell them apart. Each
-pre-tokenizer makes its own of these functions, in its method `pattern_steps`.
+If a match is one character of a class S, the behaviour becomes part of the pattern: MergedWithPrevious, for example, is
+`[^S]+S?|S`. For any other pattern, the matches or the gaps can be dropped, since a DFA can tell them apart. Each
+pre-tokenizer builds its steps with these functions, in its method `pattern_steps`.
 
-Chapter: Native code. Cost: that of looking up classes of characters, 5 ms once.
+Chapter: Native code. Cost: looking up character classes, 5 ms once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLASS_PATTERNS = {
 
 
 class PatternStep(NamedTuple):
-    """A pattern, which of its pieces are kept, its dialect, and a string without which it splits nothing."""
+    """A pattern, which of its pieces are kept, its dialect, and a string that any text it splits must contain."""
 
     pattern: str
     keep: int = ALL
@@ -35,7 +35,7 @@ class PatternStep(NamedTuple):
 
 
 def class_step(ranges: Ranges, behavior: str) -> PatternStep:
-    """Return the step that splits at each character in `ranges`, under a behaviour.
+    """Return the step that splits at each character in `ranges`, with a split behaviour.
 
     >>> class_step(((48, 57),), "Contiguous").pattern
     '[\\\\x{30}-\\\\x{39}]+|[^\\\\x{30}-\\\\x{39}]+'
@@ -47,7 +47,7 @@ def class_step(ranges: Ranges, behavior: str) -> PatternStep:
 
 
 def regex_step(pattern: str, behavior: str, invert: bool, dialect: Dialect) -> PatternStep | None:
-    """Return the step of a regular expression; None if C doesn't have its behaviour."""
+    """Return the step for a regular expression; None if C doesn't support the behaviour."""
     if behavior == "Isolated":
         return PatternStep(pattern, ALL, dialect)
     if behavior == "Removed":
@@ -56,7 +56,7 @@ def regex_step(pattern: str, behavior: str, invert: bool, dialect: Dialect) -> P
 
 
 def string_step(text: str, behavior: str) -> PatternStep | None:
-    """Return the step that splits at each `text`; None if C doesn't have its behaviour."""
+    """Return the step that splits at each `text`; None if C doesn't support the behaviour."""
     escaped = "".join(f"\\x{{{ord(char):X}}}" for char in text)
     if len(text) == 1 and behavior in CLASS_PATTERNS:
         return PatternStep(CLASS_PATTERNS[behavior].format(escaped), required=text)
@@ -66,5 +66,5 @@ def string_step(text: str, behavior: str) -> PatternStep | None:
 
 
 def class_body(ranges: Ranges) -> str:
-    """Return `ranges` as they stand in a character class of a pattern for C."""
+    """Return `ranges` as the body of a character class, in a pattern for C."""
     return "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in ranges)

@@ -1,8 +1,8 @@
 """Sequence: several pre-tokenizers in a row.
 
 Each step cuts the pieces of the step before it, with two subtleties. Steps after a ByteLevel see GPT-2's byte alphabet,
-in which `é` is `Ã©` and the byte 0xB2 is a digit. And Metaspace "first" has to know whether a piece comes from the very
-beginning of the input; once something has been prepended, several pieces do.
+in which `é` is `Ã©` and the byte 0xB2 is a digit. And Metaspace with the scheme "first" has to know whether a piece
+comes from the very beginning of the input; after a prefix is added, several pieces may.
 
 Chapter: Regex pre-tokenization. Cost: the sum of the steps'. Source: tokenizers/src/pre_tokenizers/sequence.rs and
 tokenizers/src/tokenizer/normalizer.rs (alignments), compared on random sequences.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 256
 MAX_METASPACES = 8
-"""Metaspaces with different replacements can multiply the pieces; a long row of them would exhaust memory."""
+"""Metaspaces with different replacements can multiply the pieces; many in a row would exhaust memory."""
 MAX_DEPTH = 50
 
 
@@ -106,7 +106,7 @@ class PreTokenizerSequence(PreTokenizer):
 
     @property
     def as_single_split(self) -> Split | None:
-        """The `as_single_split` of the only step, not counting a final ByteLevel that cuts nothing."""
+        """The `as_single_split` of the only step, ignoring a final ByteLevel that cuts nothing."""
         steps = list(self.steps)
         if len(steps) > 1 and steps[-1].cuts_nothing:
             steps.pop()
@@ -114,7 +114,7 @@ class PreTokenizerSequence(PreTokenizer):
 
     @property
     def byte_level(self) -> bool:
-        """False where a Metaspace adds a character that is not in the byte alphabet."""
+        """False if a Metaspace adds a character that isn't in the byte alphabet."""
         steps = iter(self.steps)
         return any(step.byte_level for step in steps) and all(step.keeps_byte_alphabet for step in steps)
 
@@ -124,7 +124,7 @@ class PreTokenizerSequence(PreTokenizer):
 
     @property
     def piece_length(self) -> int:
-        """That of the first step: the pieces that it cuts are cut by the others one by one."""
+        """The first step's: the other steps cut its pieces one by one."""
         return self.steps[0].piece_length if self.steps else 0
 
     def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:
@@ -141,11 +141,11 @@ class PreTokenizerSequence(PreTokenizer):
 
 
 def _cut(step: PreTokenizer, text: str, chars_from_first: int) -> list[tuple[str, int]]:
-    """Return (piece, origin) pairs: how many leading characters of a piece are among the first `chars_from_first`."""
+    """Return pairs of a piece and the number of its leading characters among the first `chars_from_first`."""
     pieces = step.split(text, chars_from_first > 0)
     lengths = list(map(len, pieces))
     added = sum(lengths) - len(text)
     starts = accumulate(lengths, initial=0) if added >= 0 else step.piece_starts(text, pieces)
     if chars_from_first and added > 0:
-        chars_from_first += added  # what is put in front counts as part of the first character
+        chars_from_first += added  # a prefix counts as part of the first character
     return [(piece, min(len(piece), max(0, chars_from_first - start))) for piece, start in zip(pieces, starts)]

@@ -1,6 +1,6 @@
 """Regex pre-tokenization: cut a text into pieces (pre-tokens) with a regular expression. No merge ever crosses a cut.
 
-Each match is a piece, and so is the text between two matches: nothing is lost, and the pieces joined are the text.
+Each match is a piece, and so is the text between two matches: nothing is lost, and the joined pieces are the text.
 Files may ask for other behaviours (`split_behaviors.py`).
 
 Chapter: Regex pre-tokenization. Cost: linear in the text for the named patterns, bounded for all (`regex/matchers.py`).
@@ -26,7 +26,7 @@ class Split(PreTokenizer):
     r"""Split by a pattern: one of `patterns.PATTERNS` by name, or any regular expression.
 
     A regular expression is read as tiktoken's engine reads it, or, with `dialect="oniguruma"`, as Hugging Face's does.
-    `behavior` and `invert` say what becomes of a match, as in `split_behaviors.pieces`.
+    `behavior` and `invert` are those of `split_behaviors.pieces`.
 
     >>> Split("gpt2").split("Don't panic, 42 times")
     ['Don', "'t", ' panic', ',', ' 42', ' times']
@@ -35,8 +35,8 @@ class Split(PreTokenizer):
     >>> Split("-", "MergedWithPrevious").split("ab--cd!")
     ['ab-', '-', 'cd!']
 
-    Raises PatternError for a pattern that doesn't compile, ValueError for a behaviour that doesn't exist, and
-    MissingDependencyError for a pattern that only the `regex` package can run where it isn't installed.
+    Raises PatternError if the pattern doesn't compile, ValueError for an unknown behaviour, and MissingDependencyError
+    if only the `regex` package can run the pattern and it isn't installed.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Split(PreTokenizer):
         self.pattern = named.regex if named else pattern
         self.behavior, self.invert, self.dialect = behavior, invert, "rust" if named else dialect
         if named is None:
-            self._matcher  # noqa: B018 - to fail now and not with the first text
+            self._matcher  # noqa: B018 - fail now, not at the first text
 
     @cached_property
     def _matcher(self) -> Any:
-        """Return a Matcher, which for a named pattern is a NamedMatcher."""
+        """Return the pattern's Matcher; for a named pattern, a NamedMatcher."""
         from ..regex.matchers import matcher
 
         return matcher(self.pattern, self.dialect)
@@ -107,7 +107,7 @@ class Split(PreTokenizer):
         return sum(end - start for start, end in self._matcher.spans(text))
 
     def _engine(self, text: str) -> Any:
-        """Return the compiled pattern that cuts `text` right, where a named pattern leaves nothing out."""
+        """Return the compiled pattern that cuts `text`, or None if the pattern may leave gaps."""
         return self._matcher.engine(text) if self.cuts_words else None
 
     def _with_gaps(self, text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Split behaviours: what becomes of a match, by Hugging Face's five `SplitDelimiterBehavior`s.
+"""Split behaviours: where a match goes, by Hugging Face's five `SplitDelimiterBehavior`s.
 
 The text is cut into matches and the gaps between them. A behaviour then drops the matches, isolates them, or merges
 them with a neighbour. Cost: linear in the number of spans. Chapter: Regex pre-tokenization.
@@ -41,7 +41,7 @@ def pieces(text: str, spans: Iterable[tuple[int, int]], behavior: str, invert: b
 
 
 def starts_of_remaining(spans: Iterable[tuple[int, int]], length: int, invert: bool) -> list[int]:
-    """Return the offsets at which the pieces begin that the behaviour Removed leaves of a text of `length` characters.
+    """Return the start offsets of the pieces of a `length`-character text that the behaviour Removed keeps.
 
     >>> starts_of_remaining([(1, 2), (3, 4)], 5, invert=False), starts_of_remaining([(1, 2)], 5, invert=True)
     ([0, 2, 4], [1])
@@ -50,7 +50,7 @@ def starts_of_remaining(spans: Iterable[tuple[int, int]], length: int, invert: b
 
 
 def _with_gaps(length: int, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """Iterate over (start, end, matched): the spans, and the gaps between them, which are not matched."""
+    """Iterate over (start, end, matched) for the spans and for the gaps between them."""
     previous = 0
     for start, end in spans:
         if previous != start:
@@ -64,7 +64,7 @@ def _with_gaps(length: int, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[
 def _joined(parts: list[tuple[int, int, bool]], behavior: str) -> list[tuple[int, int]]:
     """Merge `parts` into (start, end) pieces: each part extends the previous piece or starts its own.
 
-    An empty match starts a piece too, which is visible only if the next part is merged into it.
+    An empty match starts a piece too, which shows only if the next part is merged into it.
     """
     out: list[tuple[int, int]] = []
     previous = False

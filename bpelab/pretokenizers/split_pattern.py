@@ -1,6 +1,6 @@
-"""The pre-tokenizer that Hugging Face's files call Split: `Split` with a pattern as they write it.
+"""Hugging Face's Split pre-tokenizer: `Split` with a pattern as its files write it.
 
-Chapter: Regex pre-tokenization. Cost: as for `Split`; that of the search for a String.
+Chapter: Regex pre-tokenization. Cost: as for `Split`; for a String, a string search.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from .split_behaviors import check_behavior, pieces, starts_of_remaining
 
 @dataclass(frozen=True)
 class SplitPattern(PreTokenizer):
-    """The pre-tokenizer that Hugging Face's files call Split.
+    """Hugging Face's Split pre-tokenizer.
 
     >>> SplitPattern(Pattern("String", " "), "MergedWithNext", False).split("a b c")
     ['a', ' b', ' c']

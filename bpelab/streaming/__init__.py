@@ -1,8 +1,9 @@
-"""Streams: encoding and decoding of text and ids that arrive in parts, with the ids and the text of the whole.
+"""Streaming: encode text and decode ids that arrive in parts, with the same result as for the whole.
 
-Each component of a tokenizer is a stage that keeps text back until nothing that follows can change it: normalizers and
-decoders say which (`texts/stages.py` has the interface). It may import `core` and the components. Begin with
-`pipeline.py`; `encoder.py` has `StreamEncoder`, `decoder.py` has `StreamDecoder`. Chapter: Streaming.
+Each component of a tokenizer is a stage that holds text back until nothing that follows can change its result.
+Normalizers and decoders define their stages (`texts/stages.py` has the interface). It may import `core` and the
+components. Begin with `pipeline.py`; `encoder.py` has `StreamEncoder`, `decoder.py` has `StreamDecoder`. Chapter:
+Streaming.
 """
 
 from .decoder import StreamDecoder

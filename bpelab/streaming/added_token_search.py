@@ -1,9 +1,9 @@
-"""Added tokens in a text that arrives in parts: what can be searched already, and what may be a token's beginning.
+"""Match added tokens in text that arrives in parts: what is settled, and what may be the start of a token.
 
-A text is settled up to the last position that no token spans, neither one that is there nor one that may still
-come: the end of what has arrived is compared with the beginnings of all tokens. Tokens that take white space with them,
-or look at the character beside them, hold that too. Chapter: Streaming. Cost: for each position that is tried, one look
-at the characters before it, as many as the longest token has.
+A text is settled up to the last position that no token spans, whether complete or still arriving: the end of the text
+so far is compared with the beginnings of all tokens. Tokens that strip white space, or look at the character beside
+them, hold that back too. Chapter: Streaming. Cost: for each position tried, one look at the characters before it, as
+many as the longest token has.
 """
 
 import re
@@ -17,14 +17,14 @@ from ..vocab.added_tokens import AddedToken
 
 
 class MatchState(NamedTuple):
-    """What has arrived and is not settled: older text, and the end that is looked at."""
+    """The text that isn't settled yet: an older part, and the end that is searched."""
 
     older: Chain
     tail: str
 
 
 class StreamMatcher:
-    """Finds the tokens of `matcher` in a text that arrives in parts."""
+    """A matcher for the tokens of `matcher` in a text that arrives in parts."""
 
     start = MatchState(None, "")
 
@@ -46,7 +46,7 @@ class StreamMatcher:
         self._looks_beside = bool(self._before_left or self._behind_right or self._word_starts)
 
     def push(self, state: MatchState, text: str) -> tuple[MatchState, str]:
-        """Return the new state, and the text that is settled."""
+        """Return the new state, and the text that is now settled."""
         if self._firsts is None:
             return state, text
         window = state.tail + text
@@ -58,15 +58,15 @@ class StreamMatcher:
         return MatchState(add(state.older, window[:kept]), window[kept:]), ""
 
     def buffered(self, state: MatchState) -> str:
-        """Return what is not settled."""
+        """Return the text that isn't settled yet."""
         return joined(add(state.older, state.tail))
 
     def split(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """Return what is between the tokens of a text that is settled, and their ids."""
+        """Return the segments of a settled text, and the ids of the added tokens between them."""
         return ((text[start:stop], token_id) for start, stop, token_id in self._matcher.spans(text, self._wanted))
 
     def find(self, text: str) -> Iterator[tuple[int, int, AddedToken]]:
-        """As `AddedTokenMatcher.find`, for a text that is settled."""
+        """Do what `AddedTokenMatcher.find` does, for a settled text."""
         return self._matcher.find(text, self._wanted)
 
     def _last_boundary(self, text: str, low: int) -> int:
@@ -82,7 +82,7 @@ class StreamMatcher:
         return low
 
     def _open_match(self, text: str, offset: int) -> int | None:
-        """Return where a token begins, or may begin, that spans the position; None without one."""
+        """Return the start of a token, complete or still arriving, that spans the position, or None."""
         assert self._firsts is not None
         for match in self._firsts.finditer(text, max(0, offset - self._longest + 1), offset):
             start, lengths = match.start(), self._lengths[match[0]]
@@ -98,7 +98,7 @@ class StreamMatcher:
         return None
 
     def _context(self, a: str, b: str) -> bool:
-        """Whether a token with flags may look past the boundary between `a` and `b`."""
+        """Return whether a token with flags may look past the boundary between `a` and `b`."""
         if self._before_left and a in _spaces() and (b in _spaces() or b in self._before_left):
             return True
         if self._behind_right and b in _spaces() and (a in _spaces() or a in self._behind_right):

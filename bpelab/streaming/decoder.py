@@ -1,9 +1,9 @@
-"""Decode ids that arrive one by one: the text of all of them, given out as soon as it is sure.
+"""Decode ids that arrive one by one: return the text of the whole, as soon as it is settled.
 
-A token is bytes, and a character may be spread over several tokens; so what is decoded one id at a time shows half
-characters, and what compares the texts of growing prefixes fails where the text of a prefix isn't one of the whole's.
-Here bytes go through UTF-8's own automaton, and the parts of a file's decoder one after the other, each of which keeps
-what it needs. Chapter: Streaming. Cost: as `decode`, however few ids come at a time.
+A token is bytes, and a character may span several tokens. So decoding one id at a time shows half characters, and
+comparing the texts of growing prefixes fails if a prefix's text isn't a prefix of the whole text. Here bytes go through
+UTF-8's own automaton or, with a file's decoder, through its components in order, each of which holds back what it
+needs. Chapter: Streaming. Cost: as for `decode`, however few ids arrive at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _DecodePath(Protocol):
-    """From ids to text, in parts."""
+    """A path from ids to text that arrive in parts."""
 
     start: State
 
@@ -38,7 +38,7 @@ class _DecodePath(Protocol):
 
 
 class _BytePath:
-    """Tokens that are bytes. Held back: the beginning of a character, 3 bytes at most."""
+    """The path for tokens that are bytes. It holds back an incomplete character, at most 3 bytes."""
 
     start = b""
 
@@ -65,7 +65,7 @@ def fused_stages(decoders: Iterable[Decoder]) -> list[Stage]:
 
 
 class _DecoderPath:
-    """A file's decoders: those that see token after token, then those that see one text."""
+    """The path for a file's decoders: first those that see single tokens, then those that see the joined text."""
 
     def __init__(self, pipeline: DecodePipeline) -> None:
         self.token_strings, decoder = pipeline.token_strings, pipeline.spec.decoder
@@ -111,16 +111,16 @@ class _DecoderPath:
 
 
 class StreamDecoder:
-    """Decodes ids as they arrive. The texts of all pushes and of `finish`, joined, are `tokenizer.decode` of all ids.
+    """Decode ids as they arrive. The texts of all pushes and `finish`, joined, equal `tokenizer.decode` of all ids.
 
-    Half a character is never shown, and bytes that are no UTF-8 come out as U+FFFD at once, so the stream can't stall.
-    After `finish` the decoder is as new.
+    Half a character is never shown, and invalid UTF-8 becomes U+FFFD at once, so the stream can't stall. `finish`
+    resets the decoder.
 
-    Held back, where tokens are bytes: the beginning of a character, at most 3 bytes. With a file's decoders: tokens
-    that spell bytes, for as long as they are UTF-8, until another token comes (one wrong byte spoils all that stand
-    side by side); the last token for BPEDecoder; what Strip may remove, or Replace may find, at the end. Until `finish`
-    all is held back by a Replace after a Fuse whose pattern no table can run, by a ByteLevel after another or after
-    a Fuse, and by decoders that are not bpelab's.
+    If tokens are bytes, an incomplete character is held back, at most 3 bytes. With a file's decoders: tokens that
+    spell bytes, while they are valid UTF-8, until another token arrives (one invalid byte spoils the whole run); the
+    last token, for BPEDecoder; text at the end that Strip may remove or Replace may match. Everything is held back
+    until `finish` by a Replace after a Fuse whose pattern no table can run, by a ByteLevel after another or after a
+    Fuse, and by decoders that aren't bpelab's.
 
     >>> from bpelab import BPETokenizer
     >>> decoder = StreamDecoder(BPETokenizer.train("abab", 257))
@@ -142,10 +142,10 @@ class StreamDecoder:
         self._state = self._path.start
 
     def push(self, ids: int | Iterable[int]) -> str:
-        """Return the text that is sure once `ids`, one or several, have arrived.
+        """Return the text that is settled once `ids`, one or several, have arrived.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` says otherwise, and
-        TypeError for what is no integer; then it is as if the push had not been.
+        TypeError for anything but integers; after an error, the decoder is unchanged.
         """
         several: Iterable[Any] = ids if isinstance(ids, Iterable) else [ids]
         ordinary = self._pipeline.without_special(several) if self._skips else several
@@ -153,18 +153,18 @@ class StreamDecoder:
         return text
 
     def finish(self) -> str:
-        """Return the text of what was held back. The decoder is as new then."""
+        """Return the remaining text, and reset the decoder."""
         text = self._path.finish(self._state)
         self._state = self._path.start
         return text
 
     @property
     def pending(self) -> bytes:
-        """What is held back, in UTF-8: bytes of a character, or the tokens that a decoder keeps."""
+        """What is held back, in UTF-8: bytes of a character, or tokens that a decoder holds back."""
         return self._path.buffered(self._state)
 
     def stream(self, ids: Iterable[int] | Iterable[Iterable[int]]) -> Iterator[str]:
-        """Yield the text of each id, or of several, as it becomes sure, then that of `finish`; never an empty one."""
+        """Yield the text of each id, or of several, once it is settled, then that of `finish`; never an empty text."""
         for some in ids:
             if text := self.push(some):
                 yield text
@@ -172,7 +172,7 @@ class StreamDecoder:
             yield text
 
     async def astream(self, ids: AsyncIterable[int] | AsyncIterable[Iterable[int]]) -> AsyncIterator[str]:
-        """As `stream`, for ids that are awaited."""
+        """Do what `stream` does, for an async iterable of ids."""
         async for some in ids:
             if text := self.push(some):
                 yield text

@@ -1,12 +1,12 @@
-"""Encode a text that arrives in parts: the ids of the whole, given out as soon as they are sure.
+"""Encode a text that arrives in parts: return the ids of the whole, as soon as they are settled.
 
 A tokenizer can't encode the parts one by one: a word, a line break, a special token or a character may be cut in two.
-But after most words there is a boundary, where a cut changes nothing whatever follows (`boundaries/dfa_pairs.py`). Text
-up to the last boundary is encoded, the rest is kept. Each step of a tokenizer keeps what it needs by itself: the
-search for added tokens a tail that one may begin with, the normalizer a character that marks may follow, the
-pre-tokenizer a word.
+But after most words there is a boundary, where a cut changes nothing, whatever follows (`boundaries/dfa_pairs.py`).
+Text up to the last boundary is encoded; the rest is held back. Each step of a tokenizer holds back what it needs: the
+added-token search, a possible start of a token; the normalizer, a character that marks may follow; the pre-tokenizer, a
+word.
 
-Chapter: Streaming. Cost: as `encode`, however small the parts are. Memory: what is held back, see StreamEncoder.
+Chapter: Streaming. Cost: as for `encode`, however small the parts are. Memory: the text held back, see StreamEncoder.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ BLOCK = 1 << 16
 
 
 class StreamEncoder:
-    """Encodes text as it arrives. The ids of all pushes and of `finish`, joined, are those of `encode` for the whole.
+    """Encode text as it arrives. The ids of all pushes and `finish`, joined, equal `encode` of the whole text.
 
-    The options are those of `BPETokenizer.encode`; a disallowed special token raises when it is complete. After
-    `finish` the encoder is as new.
+    The options are those of `BPETokenizer.encode`; a disallowed special token raises an error once it is complete.
+    `finish` resets the encoder.
 
-    Memory: the longest stretch without a boundary is held back. With the named patterns that is a run of one kind: of
-    letters (a word; but also Chinese without punctuation), digits, or white space. Other bounds: a `Replace` of white
-    space or a flag `lstrip` hold a run of spaces; a normal form a run of marks. Everything is held back until `finish`
-    where nothing can be proved: with no pre-tokenizer at all (unless the vocabulary implies cuts, as SentencePiece's
-    do), with a pattern that no table can run (long look-aheads, references), with UnicodeScripts for characters without
-    a script, and for normalizers that are not bpelab's.
+    Memory: the longest text without a boundary is held back. With the named patterns, that is a run of one kind:
+    letters (a word, but also Chinese without punctuation), digits, or white space. A `Replace` of white space or the
+    flag `lstrip` holds back a run of spaces; a normal form, a run of marks. Everything is held back until `finish` if
+    nothing can be proved: without a pre-tokenizer (unless the vocabulary implies cuts, as SentencePiece's do), with a
+    pattern that no table can run (long look-aheads, back-references), with UnicodeScripts for characters without a
+    script, and with normalizers that aren't bpelab's.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
@@ -71,10 +71,10 @@ class StreamEncoder:
         return _at_the_same_place, (*self._made_of, self._begun, self._state)
 
     def push(self, text: str) -> list[int]:
-        """Return the ids that are sure once `text` has arrived; the first push adds the post-processor's first tokens.
+        """Return the ids that are settled once `text` has arrived; the first push adds the post-processor's prefix.
 
-        Raises SpecialTokenError for a special token that is disallowed, and TypeError for what is no str; then it is as
-        if the push had not been.
+        Raises SpecialTokenError for a disallowed special token, and TypeError for anything but a str; after an error,
+        the encoder is unchanged.
         """
         if not isinstance(text, str):
             raise TypeError(f"a StreamEncoder is pushed text (str), not {type(text).__name__}")
@@ -84,7 +84,7 @@ class StreamEncoder:
         return ids
 
     def finish(self) -> list[int]:
-        """Return the ids of what was held back, and the post-processor's last tokens. The encoder is as new then."""
+        """Return the ids of the remaining text, with the post-processor's last tokens, and reset the encoder."""
         state, ids = self._state.copy(), [] if self._begun else [*self._prefix]
         self._pipeline.finish(state, ids)
         self._begun, self._state = False, self._pipeline.start()
@@ -92,11 +92,11 @@ class StreamEncoder:
 
     @property
     def pending(self) -> str:
-        """The text that is held back: the end of what was pushed, part of it normalized already."""
+        """The text that is held back: the end of the pushed text, part of it already normalized."""
         return self._pipeline.buffered(self._state)
 
     def stream(self, chunks: Iterable[str]) -> Iterator[list[int]]:
-        """Yield the ids of each chunk as they become sure, then those of `finish`; no empty lists."""
+        """Yield the ids of each chunk once they are settled, then those of `finish`; no empty lists."""
         for chunk in _checked(chunks):
             if ids := self.push(chunk):
                 yield ids
@@ -104,7 +104,7 @@ class StreamEncoder:
             yield ids
 
     async def astream(self, chunks: AsyncIterable[str]) -> AsyncIterator[list[int]]:
-        """As `stream`, for chunks that are awaited."""
+        """Do what `stream` does, for an async iterable of chunks."""
         async for chunk in chunks:
             if ids := self.push(chunk):
                 yield ids
@@ -120,7 +120,7 @@ def _at_the_same_place(
     begun: bool,
     state: StreamState,
 ) -> StreamEncoder:
-    """Return a pickled or copied encoder, which goes on where the other one was."""
+    """Return a pickled or copied encoder, which continues where the other one was."""
     options: dict[str, Any] = {"allowed_special": allowed, "disallowed_special": disallowed}
     encoder = StreamEncoder(tokenizer, **options, add_special_tokens=add_special_tokens)
     encoder._begun, encoder._state = begun, state  # noqa: SLF001 - of its own class, unpickled

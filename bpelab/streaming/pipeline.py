@@ -1,7 +1,7 @@
-"""The path of a text that arrives in parts through the steps of a tokenizer, in the order of `core/pipeline.py`.
+"""The streaming pipeline: a tokenizer's steps, for text that arrives in parts, in the order of `core/pipeline.py`.
 
-Surrogates are joined; disallowed tokens are looked for; then added tokens, the normalizer, the tokens that are found in
-normalized text, and the pre-tokenizer, each of which keeps what it can't decide on yet. Chapter: Streaming.
+The steps: join surrogates, check for disallowed tokens, match added tokens, normalize, match the tokens that occur in
+normalized text, and pre-tokenize. Each holds back what it can't decide yet. Chapter: Streaming.
 """
 
 from dataclasses import dataclass, fields
@@ -20,23 +20,23 @@ from .pre_tokenizing import StreamSplitter
 
 @dataclass(slots=True)
 class StreamState:
-    """Where a stream is. A push works on a copy, which is kept if nothing went wrong."""
+    """The state of a stream. A push works on a copy, which replaces the state if nothing goes wrong."""
 
     normalized: tuple[Any, ...]
     surrogate: str = ""
     checked: MatchState = StreamMatcher.start
-    characters: int = 0  # that were checked
+    characters: int = 0  # checked so far
     found: MatchState = StreamMatcher.start
     late: MatchState = StreamMatcher.start
-    opening: Chain = None  # the text so far, where it is needed for the first piece
-    given: bool = False  # whether a token or a part was
-    inside: bool = False  # whether we are in a part
-    first_segment: bool = False  # whether it is the first one
-    continued: bool = False  # whether pieces of it were given out
+    opening: Chain = None  # the text so far, if needed for the first piece
+    given: bool = False  # whether a token or a segment was passed on
+    inside: bool = False  # whether a segment is open
+    first_segment: bool = False  # whether it is the first segment
+    continued: bool = False  # whether pieces of it were returned
     buffered: Chain = None
 
     def copy(self) -> "StreamState":
-        """Return a copy. What the fields refer to never changes."""
+        """Return a shallow copy; the fields' values are immutable."""
         return StreamState(*_FIELDS(self))
 
 
@@ -44,7 +44,7 @@ _FIELDS = attrgetter(*(field.name for field in fields(StreamState)))
 
 
 class StreamPipeline:
-    """The steps of a pipeline. It never changes; where a stream is, `StreamState` says."""
+    """The steps of a pipeline. It is immutable; `StreamState` has the state of a stream."""
 
     def __init__(self, pipeline: Pipeline, allowed: frozenset[str], disallowed: frozenset[str]) -> None:
         def wanted(token: AddedToken) -> bool:
@@ -60,17 +60,17 @@ class StreamPipeline:
         self._keeps_opening = pipeline.asks_for_first
 
     def start(self) -> StreamState:
-        """Return the beginning of a stream."""
+        """Return the initial state of a stream."""
         return StreamState(self._normalize.start)
 
     def buffered(self, state: StreamState) -> str:
-        """Return what is held back, in the order of the text."""
+        """Return the text that is held back, in order."""
         late = self._late.buffered(state.late) if self._late is not None else ""
         arrived = self._search.buffered(state.found) + self._check.buffered(state.checked) + state.surrogate
         return joined(state.buffered) + late + self._normalize.buffered(state.normalized) + arrived
 
     def push(self, state: StreamState, text: str, ids: list[int]) -> None:
-        """More text; what becomes sure goes to `ids`. Raises SpecialTokenError for a disallowed token."""
+        """Process more text and append settled ids to `ids`. Raises SpecialTokenError for a disallowed token."""
         text = state.surrogate + text
         state.surrogate = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = valid_text(text[: len(text) - len(state.surrogate)])
@@ -82,7 +82,7 @@ class StreamPipeline:
         self._feed_raw(state, text, ids)
 
     def finish(self, state: StreamState, ids: list[int]) -> None:
-        """End the text; the rest goes to `ids`."""
+        """End the text and append the remaining ids to `ids`."""
         if state.surrogate:
             state.surrogate = ""
             self.push(state, "\ufffd", ids)
@@ -101,7 +101,7 @@ class StreamPipeline:
         state.characters += len(text)
 
     def _feed_raw(self, state: StreamState, text: str, ids: list[int]) -> None:
-        """Text that is settled as far as tokens go that occur in the text as it was given."""
+        """Process text that is settled for tokens matched in unnormalized text."""
         for part, token_id in self._search.split(text):
             if token_id is None:
                 state.normalized, ordinary = self._normalize.push(state.normalized, part)
@@ -139,7 +139,7 @@ class StreamPipeline:
         ids.append(token_id)
 
     def _feed_text(self, state: StreamState, text: str, ids: list[int]) -> None:
-        """More of a part without tokens."""
+        """Process more text of a segment without added tokens."""
         if not text:
             return
         if not state.inside:
@@ -156,7 +156,7 @@ class StreamPipeline:
         self._encode(state, settled, ids)
 
     def _prefix_complete(self, state: StreamState, offset: int) -> bool:
-        """Whether the first piece has all that comes from the first character, of which a normalizer may make many."""
+        """Return whether the first piece has everything from the first character, which a normalizer may expand."""
         first = self._keeps_opening and state.first_segment and not state.continued
         return not first or length(state.buffered) + offset >= self.pipeline.chars_from_first(joined(state.opening))
 

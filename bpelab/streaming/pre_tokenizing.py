@@ -1,4 +1,4 @@
-"""The pre-tokenizer of a tokenizer, for a text that arrives in parts."""
+"""A tokenizer's pre-tokenizer, for text that arrives in parts."""
 
 from ..boundaries.from_vocabulary import VocabularyBoundaries
 from ..core.pipeline import Pipeline
@@ -9,7 +9,7 @@ from .superword_boundaries import SuperwordBoundaries
 
 
 class StreamSplitter:
-    """Where a text may be cut, and the ids of its parts."""
+    """Find where a text may be cut, and return the ids of its parts."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline, pre_tokenizer = pipeline, pipeline.pre_tokenizer
@@ -25,9 +25,9 @@ class StreamSplitter:
         self._safe: SafePair = implied if pre_tokenizer is None else boundary_predicate(pre_tokenizer, implied)
 
     def last_boundary(self, buffered: Chain, text: str) -> int | None:
-        """Return the last boundary, relative to `text`, which is after `buffered`; None without one.
+        """Return the last boundary, relative to `text`, which follows `buffered`, or None.
 
-        It is in `text`, or, between words that no superword joins, before it.
+        It is in `text`, or before it, if it is between words that no superword joins.
         """
         if self._piece_length:
             rest = (length(buffered) + len(text)) % self._piece_length
@@ -39,7 +39,7 @@ class StreamSplitter:
         return max((offset for offset in (found, between) if offset is not None), default=None)
 
     def more_ids(self, text: str) -> list[int]:
-        """Return the ids of what follows a cut: in C, where nothing is put in front of the beginning either."""
+        """Return the ids of the text after a cut; in C, unless the beginning of the input gets a prefix."""
         if self._later is None:
             return self.pipeline.encode_segment(text, 0)
         return self.pipeline.encode_pieces(self._later.split(text, False))

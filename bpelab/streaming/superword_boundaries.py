@@ -1,10 +1,10 @@
-"""Boundaries between words that no superword can go over, for a vocabulary whose pieces are sentences.
+"""Superword boundaries: boundaries between words that no superword can cross, for pieces of several words.
 
-A pattern that leaves words together cuts too rarely for a stream. But the ids of a text can be cut between two words if
-the text can be cut there for the pre-tokenizer, if no token of a word goes over the place, and if the last token of the
-one word and the first of the other are side by side in no superword. Words are known once the next one has begun.
+A pattern that keeps words together cuts too rarely for a stream. But a text can be cut between two words if the
+pre-tokenizer allows a cut there, if no token of a word crosses it, and if the last token of the first word and the
+first token of the second are adjacent in no superword. A word is complete once the next one has started.
 
-Chapter: Streaming. Cost: encoding the words of the last part of the text, which the encoder keeps.
+Chapter: Streaming. Cost: encoding the words at the end of the text, which the encoder caches.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ..pretokenizers.boundary import boundary_predicate
 from ..texts.text_buffer import Chain
 
 WINDOW = 1_000
-"""Characters before the new text that are looked at: a superword is shorter by far."""
+"""The number of characters before the new text that are examined: superwords are far shorter."""
 
 
 class SuperwordBoundaries:
-    """Where a text of words and superwords may be cut."""
+    """The boundaries in a text of words and superwords."""
 
     def __init__(self, pipeline: Pipeline, encoder: SuperwordEncoder) -> None:
         assert pipeline.split is not None
@@ -32,9 +32,9 @@ class SuperwordBoundaries:
         return None if pipeline.superwords is None else cls(pipeline, pipeline.superwords)
 
     def last(self, buffered: Chain, text: str) -> int | None:
-        """Return the last boundary, relative to `text`, which is after `buffered`; None without one.
+        """Return the last boundary, relative to `text`, which follows `buffered`, or None.
 
-        It is negative if it is before `text`, whose beginning has shown that the last word has ended.
+        It is negative if it is before `text`, when the start of `text` shows that the last word has ended.
         """
         before = _tail(buffered)
         window = before + text
@@ -54,7 +54,7 @@ class SuperwordBoundaries:
 
 
 def _tail(buffered: Chain) -> str:
-    """Return the last characters of a chain, a thousand at least if it has as many."""
+    """Return the last characters of a chain, at least a thousand if it has that many."""
     parts, size = list[str](), 0
     while buffered is not None and size < WINDOW:
         parts.append(buffered.part)

@@ -1,6 +1,5 @@
-"""Texts that know more than their characters: as they arrive in parts, or aligned with the original.
+"""Texts with more than their characters: texts that arrive in parts, and texts aligned with the original.
 
-`stages.py` has functions of a text that is fed in parts, `text_buffer.py` what they hold back. Components make and take
-these, so that each can say how a stream may proceed. It may import `unicode`. Begin with `stages.py`. Chapter:
-Streaming.
+`stages.py` has functions of a text that arrives in parts, `text_buffer.py` the text they hold back. Components return
+and accept these to say how they work on a stream. It may import `unicode`. Begin with `stages.py`. Chapter: Streaming.
 """

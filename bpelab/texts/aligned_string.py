@@ -1,9 +1,9 @@
-"""Strings aligned with the original text: where each character came from, through all normalizers and pre-tokenizers.
+"""String alignment: where in the original text each character came from, through normalizers and pre-tokenizers.
 
-A text carries, for every character, the (start, end) of the original characters that it stands for. Each step makes
-a new such text: what is put in place of a character stands for it, what is put in front for the first character, what
-takes the place of a match for the last character of the match, and a composed character for the first of its parts.
-These are the rules of Hugging Face's tokenizers, so that offsets are equal, whether one would choose them or not.
+An aligned string has, for every character, the (start, end) of the original characters that it stands for. Each step
+returns a new one. A replacement for a character stands for that character, a prefix for the first character, a
+replacement for a match for the match's last character, and a composed character for the first of its parts. These are
+the rules of Hugging Face's tokenizers, so that offsets are equal to theirs.
 
 Chapter: File formats. Cost: linear. Source: `tokenizer/normalizer.rs` and the crate
 `unicode-normalization-alignments`.
@@ -16,14 +16,14 @@ from itertools import accumulate
 from ..unicode.graphemes import clusters
 
 CharChange = tuple[str, int]
-"""A character and what it is: 1 for one put in, 0 for one in place of another, -n if n more are gone after that."""
+"""A character and its change: 1 if inserted, 0 if it replaces one character, -n if n more after that are removed."""
 
 
 @dataclass(frozen=True)
 class AlignedString:
     """A text whose character n stands for the original's characters from `starts[n]` to `ends[n]`.
 
-    `base` is the offset in the original at which its own text begins.
+    `base` is the offset in the original at which this text begins.
 
     >>> text = AlignedString.of("Ab").prepend(" ")
     >>> text.text, text.starts, text.ends
@@ -37,7 +37,7 @@ class AlignedString:
 
     @classmethod
     def of(cls, text: str) -> "AlignedString":
-        """Return a text that represents itself."""
+        """Return a text aligned with itself."""
         return cls(text, range(len(text)), range(1, len(text) + 1))
 
     def __str__(self) -> str:
@@ -50,20 +50,20 @@ class AlignedString:
         return AlignedString(self.text[start:end], self.starts[start:end], self.ends[start:end], base)
 
     def split(self, pieces: Iterable[str], starts: Iterable[int] | None = None) -> "list[AlignedString]":
-        """Return the pieces at `starts`; by default they follow one another. Their texts are those given here."""
+        """Return the given pieces, aligned, at `starts`; by default, each starts where the one before ends."""
         pieces = list(pieces)
         starts = accumulate(map(len, pieces), initial=0) if starts is None else starts
         return [replace(self[at : at + len(piece)], text=piece) for piece, at in zip(pieces, starts)]
 
     def prepend(self, prefix: str) -> "AlignedString":
-        """With `prefix` in front, which stands for the first character; nothing for an empty text."""
+        """Return the text with `prefix` in front, aligned with the first character; an empty text stays empty."""
         if not self.text:
             return self
         starts, ends = [self.starts[0]] * len(prefix), [self.ends[0]] * len(prefix)
         return AlignedString(prefix + self.text, [*starts, *self.starts], [*ends, *self.ends], self.base)
 
     def replace(self, matches: Iterable[tuple[int, int]], content: str) -> "AlignedString":
-        """With `content` in place of each match."""
+        """Return the text with each match replaced by `content`."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -80,7 +80,7 @@ class AlignedString:
         return AlignedString("".join(parts), starts, ends, self.base)
 
     def transform(self, changes: Iterable[CharChange]) -> "AlignedString":
-        """Return what `changes` make of the text, read from its beginning."""
+        """Return the text after `changes`, applied from its beginning."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -95,7 +95,7 @@ class AlignedString:
         return AlignedString("".join(parts), starts, ends, self.base)
 
     def map_spans(self, parts: Sequence[str], become: Iterable[str]) -> "AlignedString":
-        """Each of the `parts` becomes a text that stands for all of it; or for itself, if it is the same."""
+        """Replace each of the `parts` by a text that stands for the whole part; an equal text keeps its alignment."""
         found: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -114,7 +114,7 @@ class AlignedString:
 
 
 def by_character(function: Callable[[str], str], given: AlignedString) -> AlignedString:
-    """Each character becomes what the function makes of it alone.
+    """Return the text with `function` applied to each character by itself.
 
     >>> by_character(lambda char: char.replace("½", "1/2"), AlignedString.of("½ a")).starts
     [0, 0, 0, 1, 2]
@@ -124,15 +124,15 @@ def by_character(function: Callable[[str], str], given: AlignedString) -> Aligne
 
 
 def by_grapheme_clusters(function: Callable[[str], str], given: AlignedString) -> AlignedString:
-    """Each grapheme cluster becomes what the function makes of it alone."""
+    """Return the text with `function` applied to each grapheme cluster by itself."""
     parts = list(clusters(given.text))
     return given.map_spans(parts, map(function, parts))
 
 
 def align_common_affixes(given: AlignedString, become: str) -> AlignedString:
-    """Return `become` aligned with the text that it replaces.
+    """Return `become`, aligned with the text that it replaces.
 
-    Beginning and end stand for themselves where they are the same, and what is between for all that it replaces.
+    The common start and end keep their alignment; the part between them stands for everything that it replaces.
     """
     text = given.text
     most = min(len(text), len(become))

@@ -1,8 +1,8 @@
-"""Stages: functions of a text that are fed it in parts.
+"""Stages: functions of a text that arrives in parts.
 
-A stage never changes. It maps (state, text) to (state, text that is settled), and its states are never changed either,
-so that a step that fails halfway leaves everything as it was. What a stage returns for the parts, joined, is what its
-function returns for the whole. Chapter: Streaming. Cost: linear, however small the parts are.
+A stage is immutable. It maps (state, text) to (state, settled text), and its states are immutable too, so a step that
+fails halfway leaves everything as it was. Joined, a stage's results for the parts equal its function's result for the
+whole. Chapter: Streaming. Cost: linear, however small the parts are.
 """
 
 from abc import ABC, abstractmethod
@@ -13,32 +13,32 @@ from .text_buffer import Chain, add, joined
 
 State = Any
 SafePair = Callable[[str, str], bool]
-"""Whether a text may be cut between two characters, whatever is around them."""
+"""Whether a text may be cut between two characters, in any context."""
 REMEMBERED = 1 << 14
-"""The most pairs, or characters, of which one such function remembers what it has said."""
+"""The cache size of such a function: the most pairs, or characters, with a cached answer."""
 
 
 class Stage(ABC):
-    """A function of a text, in parts. The state that a stage returns is opaque."""
+    """A function of a text that arrives in parts. Its states are opaque."""
 
     start: State = None
     """The state before the first part."""
 
     @abstractmethod
     def push(self, state: State, text: str) -> tuple[State, str]:
-        """Return the state after `text`, and what can be given out."""
+        """Return the state after `text`, and the text that is now settled."""
 
     @abstractmethod
     def finish(self, state: State) -> str:
-        """Return what is given out when the text ends."""
+        """Return the remaining text, at the end."""
 
     @abstractmethod
     def buffered(self, state: State) -> str:
-        """Return what is held back."""
+        """Return the text that is held back."""
 
 
 class CharStage(Stage):
-    """A function that looks at one character at a time: nothing is held back."""
+    """A stage for a function that looks at one character at a time. Nothing is held back."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         self._function = function
@@ -54,9 +54,9 @@ class CharStage(Stage):
 
 
 class BoundaryStage(Stage):
-    """A function whose text can be cut where `safe` says so of the characters on both sides.
+    """A stage for a function whose text can be cut between two characters if `safe` says so.
 
-    Held back: the text after the last such boundary.
+    It holds back the text after the last such boundary.
     """
 
     def __init__(self, function: Callable[[str], str], safe: SafePair) -> None:
@@ -76,9 +76,9 @@ class BoundaryStage(Stage):
 
 
 def last_boundary(chain: Chain, text: str, safe: SafePair) -> int | None:
-    """Return the last boundary in `text`, with `chain` before it; None without one.
+    """Return the last boundary in `text`, which follows `chain`, or None.
 
-    Only pairs with a character of `text` are looked at: those in the chain were, when it grew.
+    Only pairs with a character of `text` are examined: pairs within the chain were examined earlier.
     """
     for at in range(len(text) - 1, 0, -1):
         if safe(text[at - 1], text[at]):
@@ -87,7 +87,7 @@ def last_boundary(chain: Chain, text: str, safe: SafePair) -> int | None:
 
 
 class BufferAllStage(Stage):
-    """A function of which nothing can be said before the text has ended: all is held back."""
+    """A stage for any other function: it holds back all text until the end."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         self._function = function
@@ -103,7 +103,7 @@ class BufferAllStage(Stage):
 
 
 class LiteralStage(Stage):
-    """A function that replaces every occurrence of a string. Held back: an end with which one could begin."""
+    """A stage for replacing every occurrence of a string. It holds back an end that could start an occurrence."""
 
     start = ""
 

@@ -1,15 +1,15 @@
-"""Text that is held back, as a chain of parts that never changes.
+"""Held-back text as a chain of parts, an immutable linked list.
 
-What a stream keeps may grow by a character at a time to megabytes, a run of one letter, say. Joining it at every step
-would take quadratic time, and a list that is changed could not be taken back after an error. A chain does neither: a
-longer one points to the shorter one, which is still there. Cost: a step for a part, and one join at the end.
+The text that a stream holds back, such as a run of one letter, may grow a character at a time to megabytes. Joining it
+at every step would take quadratic time, and a mutated list couldn't be restored after an error. A chain avoids both: a
+longer one points to the shorter one, which still exists. Cost: constant per part, and one join at the end.
 """
 
 from typing import NamedTuple
 
 
 class TextBuffer(NamedTuple):
-    """Parts of a text, the last one first.
+    """A linked list of a text's parts, the last part first.
 
     >>> joined(add(add(None, "two "), "words"))
     'two words'
@@ -30,7 +30,7 @@ def add(chain: Chain, part: str) -> Chain:
 
 
 def length(chain: Chain) -> int:
-    """Return the characters held."""
+    """Return the number of characters."""
     return chain.length if chain is not None else 0
 
 

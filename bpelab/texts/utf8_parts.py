@@ -1,4 +1,4 @@
-"""UTF-8 that arrives in parts: the text of what is there, without half a character at the end.
+"""Decode UTF-8 that arrives in parts, keeping an incomplete character at the end.
 
 Chapter: Streaming. Cost: linear.
 """
@@ -7,9 +7,9 @@ import codecs
 
 
 def utf8_text(begun: bytes, more: bytes) -> tuple[bytes, str]:
-    """Return (the beginning of a character at the end of `begun` + `more`, the text before it).
+    """Return (the incomplete character at the end of `begun` + `more`, the text before it).
 
-    What can't become a character any more is U+FFFD at once, so that nothing ever waits for a byte in vain.
+    Bytes that can no longer become a character are U+FFFD at once, so nothing waits for a byte in vain.
 
     >>> utf8_text(b"\\xe2\\x82", b"\\xac\\xc3"), utf8_text(b"", b"\\xff\\xed\\xa0")
     ((b'\\xc3', '€'), (b'', '\ufffd\ufffd\ufffd'))
@@ -17,6 +17,6 @@ def utf8_text(begun: bytes, more: bytes) -> tuple[bytes, str]:
     data = begun + more
     text, used = codecs.utf_8_decode(data, "replace", False)
     rest = data[used:]
-    if rest[:1] == b"\xed" and rest[1:2] >= b"\xa0":  # half a surrogate pair, which Python takes for unfinished
+    if rest[:1] == b"\xed" and rest[1:2] >= b"\xa0":  # half a surrogate pair, which Python treats as incomplete
         return b"", text + rest.decode("utf-8", "replace")
     return rest, text

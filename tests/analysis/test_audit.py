@@ -64,7 +64,7 @@ def test_merges(tmp_path):
     again["merges"] = [["a", "b"], ["b", "c"], ["a", "b"], ["ab", "c"], ["a", "bc"]]
     found = findings(from_json(tmp_path, again))
     assert "1 merge in its list is repeated; the last one counts" in found
-    assert "1 merge more than tokens that they make: some tokens are made in several ways" in found
+    assert "1 more merge than tokens they make: some tokens are made in several ways" in found
 
 
 def test_what_is_missing(tmp_path):
@@ -101,7 +101,7 @@ def test_ids():
 def test_a_pattern_of_another_family(names, right, family):
     assert findings(trained(special_tokens=names, pattern=right)) == []
     (line,) = findings(trained(special_tokens=names, pattern="gpt2"))
-    assert line == f"its special tokens are those of {family}, whose pattern is {right}, but it splits otherwise"
+    assert line == f"its special tokens are those of {family}, whose pattern is {right}, but it splits differently"
 
 
 def test_what_a_file_asks_for():
@@ -120,4 +120,4 @@ def test_what_a_corpus_leaves_unused():
         len(unseen(tokenizer, "low lowest")),
         len(prune(tokenizer, corpus="low lowest", min_frequency=1).removed),
     )
-    assert found == f"{lost} tokens unused by the corpus, of which no other token needs {free}" and lost > free > 0
+    assert found == f"{lost} tokens unused by the corpus; no other token needs {free} of them" and lost > free > 0

@@ -63,7 +63,7 @@ LOSSY = {
         "its pre-tokenizer may", "axa",
     ),
     "no decoder": (lambda path: from_json(path, decoder=None), "its decoder doesn't just join bytes", "a b"),
-    "spaces that a token takes": (lambda _: with_added(special=False, lstrip=True), "an added token comes", "a <x>"),
+    "spaces that a token takes": (lambda _: with_added(special=False, lstrip=True), "an added token decodes", "a <x>"),
 }  # fmt: skip
 
 

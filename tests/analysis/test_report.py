@@ -364,7 +364,7 @@ def test_characters_for_tokens_and_a_normalizer(tmp_path):
     assert report.measured["few"].unreachable_alone is None
     html = page(report)
     assert "<b>no</b>" in html
-    assert "not told for tokens that are characters" in html
+    assert "not reported for tokens that are characters" in html
 
 
 def test_charts():

@@ -1,4 +1,4 @@
-"""Files of `bpelab report`: the texts and configs that it reads, and where its page may be written.
+"""Files of `bpelab report`: the texts and configs it reads, and where it may write its page.
 
 Chapter: Measuring.
 """
@@ -19,7 +19,7 @@ PAGE_ENDINGS = (".html", ".htm")
 def read_texts(names: Sequence[str]) -> dict[str, str]:
     """Return the UTF-8 texts of files, by name; "-" is standard input.
 
-    Raises BPELabError naming the file that is not one, can't be read, isn't UTF-8, or has no characters.
+    Raises BPELabError, with the file's name, if it isn't a file, can't be read, isn't UTF-8, or is empty.
     """
     texts = {"standard input" if name == STANDARD_INPUT else name: read_text(name) for name in names}
     for name, text in texts.items():
@@ -29,7 +29,7 @@ def read_texts(names: Sequence[str]) -> dict[str, str]:
 
 
 def read_shape(name: str) -> ModelShape:
-    """Return the shape in a model's config.json. Raises BPELabError naming the file."""
+    """Return the shape in a model's config.json. Raises BPELabError with the file's name."""
     config = JSONFile(Path(name)).data
     try:
         return ModelShape.from_config(config)
@@ -38,7 +38,7 @@ def read_shape(name: str) -> ModelShape:
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
-    """Raise BPELabError where two of `names` are the same file or folder, however they are spelled."""
+    """Raise BPELabError if two of `names` are the same file or folder, even if spelled differently."""
     seen: dict[str, str] = {}
     for name in names:
         path = expand_user(name)
@@ -50,14 +50,14 @@ def refuse_duplicates(names: Sequence[str]) -> None:
 
 
 def refuse_to_overwrite(out: Path, tokenizers: Sequence[str], texts: Sequence[str]) -> None:
-    """Raise BPELabError where a page at `out` would overwrite a file, change a tokenizer, or can't be written.
+    """Raise BPELabError if a page at `out` would overwrite a file or change a tokenizer, or can't be written.
 
-    An existing file is replaced only if it is such a page and not one of the inputs. A new one in the folder of a
-    tokenizer needs the name of a page, since files with other names there are read as parts of the tokenizer.
+    An existing file is replaced only if it is a report and not one of the inputs. A new file in a tokenizer's folder
+    must end in .html, since files with other names there are read as parts of the tokenizer.
     """
     if str(out) == STANDARD_INPUT:
         raise BPELabError("--out - is not a file: name the file that the page is written to")
-    if os.path.isdir(out):  # unlike Path.is_dir, never an OSError, whatever the name
+    if os.path.isdir(out):  # unlike Path.is_dir, never raises OSError, whatever the name
         raise BPELabError(f"--out {out} is a folder; name a file, such as {out / 'report.html'}")
     if not os.path.isdir(out.parent):
         raise BPELabError(f"--out {out}: there is no folder {out.parent}; create it first, or name another")
@@ -83,7 +83,7 @@ def _is_page(path: Path) -> bool:
 
 
 def write_page(out: Path, html: str) -> None:
-    """Write the page atomically. Raises BPELabError where it can't be written."""
+    """Write the page atomically. Raises BPELabError if it can't be written."""
     try:
         write_atomically(out, html.encode())
     except OSError as error:

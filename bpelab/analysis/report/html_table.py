@@ -10,7 +10,7 @@ Cell = str | int | float
 
 
 def _cell(value: Cell) -> str:
-    """Return the HTML of a cell: numbers are formatted, and a str is HTML already."""
+    """Return the HTML of a cell: numbers are formatted; a str is HTML already."""
     if isinstance(value, str):
         return value
     if isinstance(value, float):
@@ -28,7 +28,7 @@ def percent(share: float) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], left: Iterable[int] = ()) -> str:
-    """Return a table that scrolls where it is too wide; the first column and those in `left` are text.
+    """Return a table that scrolls if it is too wide; the first column and those in `left` are text.
 
     >>> table(["name", "n"], [["<b>a</b>", 1234]]).count("<td")
     2

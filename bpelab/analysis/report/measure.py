@@ -1,7 +1,6 @@
-"""All measures of several tokenizers on several texts: the contents of a report.
+"""Measure several tokenizers on several texts: the contents of a report.
 
-Chapter: Measuring. Cost: that of encoding the texts, of 15,000 numbers, and of each token once: seconds for 100,000
-tokens.
+Chapter: Measuring. Cost: encoding the texts, 15,000 numbers, and each token once: seconds for 100,000 tokens.
 """
 
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ AFTER = {"spaces and a letter": "x"}
 LONG_NUMBERS = range(1_234_567, 99_999_999, 19_753)
 """5,000 numbers of seven and eight digits."""
 HARD_SAMPLE = "  two  spaces\r\n\ttab, e\u0301 and \u00e9, \ufb01, 日本 😀 \u200b \x00 İ"
-"""A text that shows the effects of normalizers and missing characters."""
+"""A text that shows the effects of normalizers and of missing characters."""
 
 
 @dataclass(frozen=True)
@@ -34,20 +33,20 @@ class Measured:
     """The measures of one tokenizer.
 
     Attributes:
-        tokens: the number of its tokens, special ones included.
-        n_vocab: the rows that a model's embedding needs for them.
-        pattern: the pattern of its pre-tokenizer; None where that is not a single pattern.
-        texts: name of a text -> its compression.
-        code: name of a text -> the cost of its white space.
-        round_trips: name of a text, and "a hard sample" -> whether decoding returned the text.
+        tokens: its number of tokens, special ones included.
+        n_vocab: the number of embedding rows that a model needs for them.
+        pattern: the pattern of its pre-tokenizer; None if that isn't a single pattern.
+        texts: text name -> its compression.
+        code: text name -> the cost of its white space.
+        round_trips: text name, or "a hard sample" -> whether decoding returned the text.
         numbers: how 0 to 9999 are split.
         long_numbers: how some numbers of seven and eight digits are split.
         runs: kind of run -> tokens for runs of 1, 2, ... 64.
         longest: (id, bytes) of the tokens with the most bytes.
         never_merged: tokens, as (id, bytes), that no merge makes.
-        unreachable_alone: tokens, as (id, bytes), that encoding their own text doesn't produce; None where tokens are
+        unreachable_alone: tokens, as (id, bytes), that encoding their own text doesn't produce; None if tokens are
             characters.
-        superwords: name of a text -> their use; empty for a tokenizer without superwords.
+        superwords: text name -> their use; empty for a tokenizer without superwords.
         findings: the sentences of `audit`.
     """
 
@@ -110,12 +109,12 @@ class Report:
 
     Attributes:
         texts: name -> text.
-        measured: name of a tokenizer -> its measures.
-        overlaps: (name, name) -> what their vocabularies share, for each pair.
-        premiums: name of a tokenizer -> name of a text -> its premium; empty without parallel texts.
-        shape: the model whose costs are computed, each tokenizer with its own vocabulary size; or None.
-        context: the context in tokens for which the text that fits is computed; or None.
-        price: of a million tokens; or None.
+        measured: tokenizer name -> its measures.
+        overlaps: (name, name) -> what the two vocabularies share, for each pair.
+        premiums: tokenizer name -> text name -> its premium; empty without parallel texts.
+        shape: the model whose costs are computed, with each tokenizer's own vocabulary size; or None.
+        context: the context length, in tokens, to fill with text; or None.
+        price: the price of a million tokens; or None.
     """
 
     texts: Mapping[str, str]
@@ -139,9 +138,9 @@ def compare(
 ) -> Report:
     """Measure each tokenizer, and compare each pair of vocabularies.
 
-    The texts of `parallel` say the same, and premiums are relative to the first. See `Report` for the others.
-    `progress` is whether to show a progress bar: True, False, or None for only in a terminal. Raises BPELabError for a
-    context or a price that is not a valid number.
+    The texts of `parallel` are translations of one another, and premiums are relative to the first. See `Report` for
+    the other arguments. `progress`: True or False to show a progress bar or not, None to show it only in a terminal.
+    Raises BPELabError if the context or the price isn't a valid number.
 
     >>> one, two = BPETokenizer.train("low lower " * 9, 261), BPETokenizer.train("low " * 9, 259)
     >>> compare({"one": one, "two": two}, {"a line": "lower low"}).overlaps["one", "two"].shared

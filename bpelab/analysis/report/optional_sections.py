@@ -18,17 +18,17 @@ HEAD = ("text", "tokenizer", "tokens")
 
 
 def _relative_to_fewest(groups: Mapping[str, Mapping[str, float]], what: str) -> str:
-    """Return a bar chart of each number over the smallest of its text; "" where there is nothing to compare."""
+    """Return a bar chart of each number over the smallest for its text; "" if there is nothing to compare."""
     if max(map(len, groups.values())) < 2:
         return ""
     least = {group: min((number for number in each.values() if number), default=1) for group, each in groups.items()}
     ratios = {group: {name: n / least[group] for name, n in each.items()} for group, each in groups.items()}
-    says = f"<p>{what}, over those of the tokenizer with the fewest on the text:</p>"
+    says = f"<p>{what}, relative to the tokenizer with the fewest on the text:</p>"
     return f'{says}<div class="wide">{bars(ratios, f"{what} over the fewest")}</div>'
 
 
 def domains(report: Report) -> str:
-    """Return the domain shift of each tokenizer from the first text to each other; "" for one text."""
+    """Return each tokenizer's domain shift from the first text to every other; "" for one text."""
     home, *others = report.texts
     if not others:
         return ""
@@ -43,15 +43,15 @@ def domains(report: Report) -> str:
         "Tokens",
     )
     return (
-        f"{chart}<p>If home is the first text, {escape_html(home)}: the part of its bytes per token that is missing on "
-        "others. Below 0 it is a gain. Texts differ in how they compress, so compare what two tokenizers lose, and "
-        "don't take one loss alone.</p>"
+        f"{chart}<p>Home is the first text, {escape_html(home)}. The loss is the fraction of its bytes per token "
+        "missing on another text; below 0 it is a gain. Texts differ in how well they compress, so compare the losses "
+        "of two tokenizers instead of judging one alone.</p>"
         + table(("text", "tokenizer", "bytes per token at home", "there", "lost"), rows, [1])
     )
 
 
 def superwords(report: Report) -> str:
-    """Return how many superwords the tokenizers have, and what they save; "" if none has any."""
+    """Return how many superwords each tokenizer has, and what they save; "" if none has any."""
     rows: list[list[Cell]] = []
     for text in report.texts:
         for name, each in report.measured.items():
@@ -68,17 +68,17 @@ def superwords(report: Report) -> str:
         return ""
     head = ("text", "tokenizer", "superwords", "of the vocabulary", "of the text&#x27;s tokens", "words per token")
     return (
-        "<p>A superword is a token that goes on over the end of a word, as <code> of the</code> does. <i>Words "
-        "alone</i> is the text encoded by the merges of words: those before the first superword where words were "
-        "learned first, else those that neither make nor join one. That vocabulary is smaller; had it spent the "
-        "difference on words, it might have saved some of this, too. For what superwords save at one size, compare "
-        "with a tokenizer of as many tokens, trained on the same text without them.</p>"
+        "<p>A superword is a token that continues over the end of a word, as <code> of the</code> does. <i>Words "
+        "alone</i> is the text encoded with the word merges: those before the first superword if words were learned "
+        "first, otherwise those that neither make nor join one. That vocabulary is smaller; spending the difference "
+        "on words might have saved some of this too. To see what superwords save at one size, compare with a "
+        "tokenizer of as many tokens, trained on the same text without them.</p>"
         + table((*head, "words alone: vocabulary", "words alone: tokens", "saved"), rows, [1])
     )
 
 
 def premiums(report: Report) -> str:
-    """Return the premium of each parallel text over the first; "" without parallel texts."""
+    """Return the premium of each parallel text relative to the first; "" without parallel texts."""
     if not report.premiums:
         return ""
     first, *others = next(iter(report.premiums.values()))
@@ -99,15 +99,15 @@ def premiums(report: Report) -> str:
         for name, each in ((name, paid[text]) for name, paid in report.premiums.items())
     ]
     return (
-        "<p>These texts say the same. The premium of one is its tokens over those of the first, "
-        f"{escape_html(first)}, under the same tokenizer. A part of it is that of the bytes that UTF-8 needs; "
-        f"what they don't explain is the tokenizer's.</p><div class=\"wide\">{chart}</div>"
+        "<p>These texts are translations of one another. A text's premium is its number of tokens divided by that of "
+        f"the first, {escape_html(first)}, under the same tokenizer. Part of it comes from the number of UTF-8 bytes; "
+        f'the rest is the tokenizer\'s.</p><div class="wide">{chart}</div>'
         + table(("text", "tokenizer", "tokens", "bytes", "premium", "in bytes", "the tokenizer's part"), rows, [1])
     )
 
 
 def cost(report: Report) -> str:
-    """Return what fits into the context, the price of each text, and the cost of a model; each if requested."""
+    """Return how much text fits the context, the price of each text, and the cost of a model, each if requested."""
     parts = [
         _context(report, report.context) if report.context else "",
         _price(report, report.price) if report.price is not None else "",
@@ -155,8 +155,6 @@ def _operations(report: Report, shape: ModelShape) -> str:
     head = (*HEAD, "operations", "for the output", "weights", "for the vocabulary", "bytes of cache")
     return (
         f"<p>A model of {shape.layers:,} layers that is {shape.hidden:,} wide, with the tokenizer's own vocabulary. "
-        "The operations are those of reading the text once, each token looking back at all before it, and of "
-        "predicting a token after each, as in training.</p>"
-        + _relative_to_fewest(totals, "Operations")
-        + table(head, rows, [1])
+        "The operations are those of a forward pass over the text, with causal attention and a prediction after each "
+        "token, as in training.</p>" + _relative_to_fewest(totals, "Operations") + table(head, rows, [1])
     )

@@ -1,7 +1,7 @@
 """Render a `Report` as a self-contained HTML page: tables, charts as SVG, light and dark, no script, no network.
 
-Names of files and the bytes of tokens come from outside, and all pass through `svg_charts.escape_html`. In addition, a
-content security policy in the page forbids scripts and requests.
+File names and token bytes are untrusted, so all pass through `svg_charts.escape_html`. In addition, the page's content
+security policy forbids scripts and requests.
 
 Chapter: Measuring.
 """
@@ -49,7 +49,7 @@ START = (
     f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Tokenizers compared: '
 )
-"""The beginning of every page, by which `bpelab report` recognises its own."""
+"""The start of every page, by which `bpelab report` recognises its own pages."""
 
 
 def page(report: Report) -> str:
@@ -144,8 +144,8 @@ def _round_trip(report: Report) -> str:
         for name, each in report.measured.items()
     ]
     return (
-        "<p>Whether decoding the ids returns the text. The sample holds what normalizers change: double spaces, "
-        "accents in two ways, a ligature, a control character.</p>"
+        "<p>Whether decoding the ids returns the text. The sample contains what normalizers change: double "
+        "spaces, accents in two ways, a ligature, a control character.</p>"
         + table(("tokenizer", *map(escape_html, names)), rows)
     )
 
@@ -220,7 +220,7 @@ def _shared(report: Report) -> str:
 def _unreachable(report: Report) -> str:
     def unreachable_alone(each: Measured) -> tuple[Cell, str]:
         return (
-            ("–", "not told for tokens that are characters")
+            ("–", "not reported for tokens that are characters")
             if each.unreachable_alone is None
             else (len(each.unreachable_alone), _tokens(each.unreachable_alone))
         )
@@ -230,9 +230,9 @@ def _unreachable(report: Report) -> str:
         for name, each in report.measured.items()
     ]
     return (
-        "<p>Tokens that no merge makes, and tokens that don't come when their own text is encoded, alone or in a few "
-        "contexts. The first follows from the vocabulary. The second is a sign and no proof: another context could do "
-        "it.</p>" + table(("tokenizer", "no merge", "such as", "don't come back", "such as"), rows, [2, 4])
+        "<p>Tokens that no merge makes, and tokens that encoding their own text, alone or in a few contexts, doesn't "
+        "produce. The first follows from the vocabulary. The second is evidence, not proof: another context might "
+        "produce them.</p>" + table(("tokenizer", "no merge", "such as", "don't come back", "such as"), rows, [2, 4])
     )
 
 

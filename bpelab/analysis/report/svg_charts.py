@@ -14,14 +14,14 @@ from ...formats.listing import printable
 
 WIDTH, NAME_WIDTH, ROW_HEIGHT = 640, 170, 20
 COLOUR_COUNT = 6
-"""Number of colours in the style sheet, `.c0` to `.c5`; a seventh series takes the first again, dashed."""
+"""The number of colours in the style sheet, `.c0` to `.c5`; a seventh series reuses the first, dashed."""
 MAX_NAME = 24
 
 
 def escape_html(text: str | bytes, longest: int | None = None) -> str:
     """Return `text` escaped for HTML, with control and direction characters as code points.
 
-    Line ends and tabs become escapes as in Python; what exceeds `longest` characters is cut off.
+    Line ends and tabs become Python escapes; text is cut off after `longest` characters.
 
     >>> escape_html("<b>\\u202e"), escape_html(b"a\\xff" * 9, 4)
     ('&lt;b&gt;\\\\u202e', 'a\ufffda\ufffd…')
@@ -34,7 +34,7 @@ def escape_html(text: str | bytes, longest: int | None = None) -> str:
 
 
 def bars(groups: Mapping[str, Mapping[str, float]], unit: str) -> str:
-    """Return a chart with a heading for each group and a bar with its number for each name; NaN has no bar.
+    """Return a bar chart: a heading per group, and a labelled bar per name; NaN has no bar.
 
     >>> bars({"a text": {"one": 2.0}}, "bytes per token").count("<rect")
     1
@@ -60,7 +60,7 @@ def bars(groups: Mapping[str, Mapping[str, float]], unit: str) -> str:
 
 
 def lines(series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> str:
-    """Return a chart with a line for each name over 1, 2, ..., and a legend below.
+    """Return a line chart: a line per name over 1, 2, ..., and a legend below.
 
     >>> lines({"one": [1, 1, 2]}, "spaces", "tokens").count("<polyline")
     1
