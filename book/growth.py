@@ -1,6 +1,6 @@
 """What grows with a corpus: `python book/growth.py` counts 1, 10, 100 and 1,000 MB, and writes growth_record.json.
 
-The text is `made_text`, so distinct pre-tokens follow from the recipe, on every machine. Two workers of Dask count it,
+The text is `zipf_text`, so distinct pre-tokens follow from the recipe, on every machine. Two workers of Dask count it,
 as in the chapter *More than one machine*, then one process learns the merges. Each size has processes of its own, since
 memory that was taken once is not always returned. Needs the extra `distributed`, 3 GB of memory, a gigabyte of disk,
 and some minutes.
@@ -48,7 +48,7 @@ def measure(megabytes: float) -> dict[str, Any]:
 
     from bpelab.bench.meters import MemoryMeter
     from bpelab.corpus.inputs import find_inputs
-    from bpelab.notebook.zipf_text import made_text
+    from bpelab.notebook.zipf_text import zipf_text
     from bpelab.pretokenizers import Split
     from bpelab.trainers import train_native
     from bpelab.trainers.counting.distributed import PART, Job, count_files, count_part
@@ -60,7 +60,7 @@ def measure(megabytes: float) -> dict[str, Any]:
         small, path = Path(folder, "small.txt"), Path(folder, "made.txt")
         for file, size in ((small, 10_000), (path, round(megabytes * 1e6))):
             with file.open("w", encoding="utf-8", newline="") as opened:
-                opened.writelines(made_text(size))
+                opened.writelines(zipf_text(size))
         parts = len(parts_of(find_inputs(path), PART, False))
         with (
             LocalCluster(
@@ -105,7 +105,7 @@ def main() -> None:
         command = [sys.executable, __file__, "--one", f"{size:g}"]
         rows.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout))
         print(rows[-1], file=sys.stderr)
-    about = f"Text of `made_text`, counted by {WORKERS} workers of {MEMORY}, then {VOCABULARY:,} tokens. Written by "
+    about = f"Text of `zipf_text`, counted by {WORKERS} workers of {MEMORY}, then {VOCABULARY:,} tokens. Written by "
     record = {
         "about": about + "book/growth.py.",
         "date": f"{datetime.now(UTC):%Y-%m-%d}",

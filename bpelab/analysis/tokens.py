@@ -7,7 +7,7 @@ come back.
 
 from dataclasses import dataclass
 
-from ..core.derivations import derive_tokens, unmade_ids
+from ..core.derivations import base_ids, derive_tokens
 from ..editing.merging import CONTEXTS
 from ..editing.pruning import count_uses
 from ..errors import BPELabError
@@ -56,7 +56,7 @@ def unseen(
     [b'lo', b' low', b' lower']
     """
     uses = count_uses(tokenizer.spec, corpus, input_format=input_format, field=field)
-    known = unmade_ids(tokenizer.model) | {token.id for token in tokenizer.added_tokens}
+    known = base_ids(tokenizer.model) | {token.id for token in tokenizer.added_tokens}
     return sorted(token_id for token_id in tokenizer.model.tokens if not uses[token_id] and token_id not in known)
 
 

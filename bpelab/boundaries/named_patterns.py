@@ -61,7 +61,7 @@ def last_boundary(text: str, end: int, cut: Cut | bool = Cut.AT_WORDS) -> int:
     return 0
 
 
-def safe_cuts(text: str, start: int, cut: Cut | bool = Cut.AT_WORDS) -> Iterator[int]:
+def iter_boundaries(text: str, start: int, cut: Cut | bool = Cut.AT_WORDS) -> Iterator[int]:
     """Iterate over the boundaries of `text` from `start` on; the end of the text isn't one.
 
     >>> list(safe_cuts("two words, and", 4))
@@ -76,5 +76,5 @@ def split_at_boundaries(text: str) -> list[str]:
     >>> split_at_boundaries("two words, and")
     ['two', ' words', ', and']
     """
-    offsets = [0, *safe_cuts(text, 0), len(text)]
+    offsets = [0, *iter_boundaries(text, 0), len(text)]
     return [text[a:b] for a, b in zip(offsets, offsets[1:]) if a < b]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CPU = "cpu"
 
 
-class OnProcessor(UserWarning):
+class GPUFallback(UserWarning):
     """The warning that a GPU failed, so a model runs on the processor instead."""
 
 
@@ -49,7 +49,7 @@ def open_with_fallback(name: str, files: "ModelFiles", options: dict[str, Any]) 
         backend = open_backend(name, files, **options | {"device": CPU})
         options["device"] = CPU
         problem = " ".join(str(error).split())
-        warnings.warn(OnProcessor(f"runs on the processor, since the GPU failed: {problem}"), stacklevel=4)
+        warnings.warn(GPUFallback(f"runs on the processor, since the GPU failed: {problem}"), stacklevel=4)
         return backend
 
 

@@ -54,7 +54,7 @@ class ChatSession:
         system: the text of the system message.
         max_new_tokens: the most tokens of one answer.
         n_ctx, n_gpu_layers, threads, device: as for `open_backend`. If no device is given and a GPU fails or runs out
-            of memory, the processor is used, with a warning (`bpelab.chat.opening.OnProcessor`).
+            of memory, the processor is used, with a warning (`bpelab.chat.opening.GPUFallback`).
         sampling: how tokens are chosen.
         template_variables: other variables that the template reads, by name.
         options: temperature, top_k, top_p, min_p, repetition_penalty and seed, each overriding that of `sampling`; and
@@ -189,7 +189,7 @@ class ChatSession:
         self.max_new_tokens, self.sampling = saved.max_tokens, saved.sampling
         self._messages, self._in_context, self.last = saved.messages, list(saved.messages), None
 
-    def take_back(self) -> str | None:
+    def undo_last_turn(self) -> str | None:
         """Remove the last question and everything after it, and return the question; None if there is none.
 
         Raises ConversationError while an answer is in progress.

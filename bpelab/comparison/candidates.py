@@ -84,7 +84,9 @@ def frequent_characters(*tokenizers: Tokenizer) -> Counter[str]:
     return Counter(chain.from_iterable(token for token in tokens_of(*tokenizers) if len(token) > 1))
 
 
-def telling_characters(first: Split | None, second: Split | None, text: str, frequent: Counter[str]) -> list[str]:
+def distinguishing_characters(
+    first: Split | None, second: Split | None, text: str, frequent: Counter[str]
+) -> list[str]:
     """Return the most frequent characters of each kind that occurs in `text`; two patterns define the kinds.
 
     Returns none if a pattern has no table.

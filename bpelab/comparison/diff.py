@@ -81,7 +81,7 @@ def _telling(first: Tokenizer, second: Tokenizer, part: Part, frequent: Counter[
     one, two = first.spec.pre_tokenizer, second.spec.pre_tokenizer
     if part.name != "pattern" or one is None or two is None:
         return list(dict.fromkeys(part.hint))
-    return candidates.telling_characters(one.as_single_split, two.as_single_split, part.hint, frequent)
+    return candidates.distinguishing_characters(one.as_single_split, two.as_single_split, part.hint, frequent)
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> tuple[int, ...] | str:

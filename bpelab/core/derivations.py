@@ -29,7 +29,7 @@ class Derivations(NamedTuple):
     unreachable: tuple[int, ...]
 
 
-def unmade_ids(model: BPEModel) -> set[int]:
+def base_ids(model: BPEModel) -> set[int]:
     """Return the ids that need no merge: units, tokens of single bytes, symbols, and the unknown token."""
     units = model.units
     ids = set(model.alphabet.values())
@@ -46,7 +46,7 @@ def derive_tokens(model: BPEModel) -> Derivations:
     >>> derive_tokens(model)
     Derivations(parts={256: (108, 111), 257: (256, 119)}, unreachable=())
     """
-    found, unmade = model.recovered_merges, unmade_ids(model)
+    found, unmade = model.recovered_merges, base_ids(model)
     if found.exact and len(set(found.rank_of.values())) == len(found.rank_of):
         parts = {token: pair for token, pair in found.splits.items() if token not in unmade}
     else:

@@ -288,7 +288,7 @@ class Pipeline:
 
     def chars_from_first(self, text: str) -> int:
         """Return the number of normalized characters that come from the first character of `text`."""
-        if not self.asks_for_first:
+        if not self.depends_on_position:
             return 1
         from ..normalizers.base import normalize_aligned
         from ..texts.aligned_string import AlignedString
@@ -297,9 +297,9 @@ class Pipeline:
         return next((index for index, start in enumerate(starts) if start), len(starts))
 
     @property
-    def asks_for_first(self) -> bool:
+    def depends_on_position(self) -> bool:
         """True if the pre-tokenizer needs to know which normalized characters come from the input's first one."""
-        asks = self.pre_tokenizer is not None and self.pre_tokenizer.asks_for_first
+        asks = self.pre_tokenizer is not None and self.pre_tokenizer.depends_on_position
         return self.normalizer is not None and asks
 
     def encode_and_cache(self, piece: str) -> list[int]:

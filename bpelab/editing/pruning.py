@@ -30,7 +30,7 @@ from ..formats.listing import printable
 from ..model.bpe import BPEModel
 from ..trainers.counting.by_tokenizer import count_by_tokenizer, pre_token_encoder
 from ..trainers.counting.corpus import Corpus
-from .renumber import without_tokens
+from .renumber import remove_tokens
 
 
 class PrunedSpec(NamedTuple):
@@ -82,7 +82,7 @@ def prune(
             raise VocabularyError(
                 f"keep={keep:,} is too small: {size - len(gone):,} tokens are units, special or added tokens"
             )
-    pruned, ids = without_tokens(spec, set(gone))
+    pruned, ids = remove_tokens(spec, set(gone))
     return PrunedSpec(pruned, ids, tuple(gone))
 
 

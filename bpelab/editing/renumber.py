@@ -19,7 +19,7 @@ from ..model.initial_symbols import InitialSymbols
 from ..vocab.special_tokens import SpecialTokens
 
 
-def without_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[TokenizerSpec, dict[int, int]]:
+def remove_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[TokenizerSpec, dict[int, int]]:
     """Return the specification without the ids in `gone`, and old id -> new id of all remaining tokens.
 
     Raises VocabularyError for a token that the post-processor or padding adds to texts.

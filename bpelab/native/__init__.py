@@ -34,7 +34,7 @@ from itertools import accumulate
 from .._support.fork_safety import fork_guard
 from ..errors import MissingDependencyError
 from . import tables
-from .plan import levels_for, preparation as preparation, scan_table
+from .plan import preparation as preparation, scan_table, split_steps_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> Encoder 
     core = extension()
     if core is None:
         return None
-    levels = levels_for(pre_tokenizer, model)
+    levels = split_steps_for(pre_tokenizer, model)
     if levels is None:
         return None
     path = tables.path_for(model, core)

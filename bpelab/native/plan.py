@@ -39,7 +39,7 @@ class Unsupported(Exception):
     """The encoder in C doesn't support this pre-tokenizer."""
 
 
-def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Level, ...] | None:
+def split_steps_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Level, ...] | None:
     """Return the levels that split a text for `model` after its `preparation`, or None if only Python can do it."""
     characters = model.units is not None and model.units.characters
     if pre_tokenizer is not None and (pre_tokenizer.alphabet or (characters and pre_tokenizer.byte_level)):
@@ -57,7 +57,7 @@ def unserved_part(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> str:
         return "its model"
     steps = pre_tokenizer.steps
     for number, step in enumerate(steps, 1):
-        if levels_for(pre_tokenizer.first_steps(number), model) is None:
+        if split_steps_for(pre_tokenizer.first_steps(number), model) is None:
             before = f", after {type(steps[number - 2]).__name__}" if number > 1 else ""
             return f"the step {type(step).__name__} of its pre-tokenizer{before}"
     return "its model"

@@ -13,7 +13,7 @@ from ..unicode.hf_normalizer_tables import bert_accents, bert_controls
 from ..unicode.tables import class_body, parse_ranges
 from .base import BaseNormalizer
 from .characters import Lowercase, white_space
-from .forms import NFD, begins_alone
+from .forms import NFD, can_cut_before
 
 # Blocks, as BERT lists them; the end of extension D (2B820-2B91F) was lost in the port to Rust.
 _CHINESE = re.compile(
@@ -62,7 +62,7 @@ class BertNormalizer(BaseNormalizer):
         """Return its four steps; only stripping accents, after decomposition, looks at more than one character."""
         stages: list[Stage] = [CharStage(BertNormalizer(self.clean_text, self.handle_chinese_chars, False, False))]
         if self._strips_accents:
-            stages.append(BoundaryStage(BertNormalizer(False, False, True, False), begins_alone))
+            stages.append(BoundaryStage(BertNormalizer(False, False, True, False), can_cut_before))
         return [*stages, *Lowercase().stages()] if self.lowercase else stages
 
     def align(self, given: AlignedString) -> AlignedString:

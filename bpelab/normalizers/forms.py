@@ -64,7 +64,7 @@ class UnicodeNormalizer(BaseNormalizer):
 
     def stages(self) -> list[Stage]:
         """Return a stage that holds back a character and the marks after it (UAX #15, section 9)."""
-        return [BoundaryStage(self, begins_alone)]
+        return [BoundaryStage(self, can_cut_before)]
 
     def align(self, given: AlignedString) -> AlignedString:
         from .form_changes import form_changes
@@ -87,7 +87,7 @@ def normalizes_alone(char: str) -> bool:
     return not unicodedata.category(first).startswith("M") and ord(first) not in _JOINS_BEFORE
 
 
-def begins_alone(a: str, b: str) -> bool:
+def can_cut_before(a: str, b: str) -> bool:
     """Return whether a text can be cut between `a` and `b` and its halves normalized separately."""
     return normalizes_alone(b)
 

@@ -43,7 +43,7 @@ class Condition:
         return self.right == self.cases
 
     @property
-    def in_most(self) -> bool:
+    def holds_mostly(self) -> bool:
         """True if the claim is right in more than half of the cases."""
         return 2 * self.right > self.cases
 
@@ -83,9 +83,9 @@ class Verdict:
         """SAFE, MOSTLY, DANGEROUS or WRONG, from the conditions and the harm."""
         if all(condition.holds for condition in self.conditions):
             return SAFE
-        if self.harm and any(condition.in_most for condition in self.conditions):
+        if self.harm and any(condition.holds_mostly for condition in self.conditions):
             return DANGEROUS
-        return MOSTLY if all(condition.in_most for condition in self.conditions) else WRONG
+        return MOSTLY if all(condition.holds_mostly for condition in self.conditions) else WRONG
 
     @property
     def share(self) -> str:

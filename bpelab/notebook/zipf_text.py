@@ -44,7 +44,7 @@ def word(rank: int) -> str:
     return spelled + "x"
 
 
-def made_text(size: int, seed: int = 0) -> Iterator[str]:
+def zipf_text(size: int, seed: int = 0) -> Iterator[str]:
     """Yield parts of a text of about `size` characters in total.
 
     >>> sum(map(len, made_text(100_000))) // 1000

@@ -83,7 +83,7 @@ class PreTokenizer:
     # -- the beginning of the input ----------------------------------------------------------------------------------
 
     @property
-    def asks_for_first(self) -> bool:
+    def depends_on_position(self) -> bool:
         """True if the beginning of the input is cut differently from the beginning of a later text."""
         return False
 

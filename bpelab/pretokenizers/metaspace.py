@@ -69,7 +69,7 @@ class Metaspace(PreTokenizer):
         return Metaspace(self.replacement, "never", self.splits)
 
     @property
-    def asks_for_first(self) -> bool:
+    def depends_on_position(self) -> bool:
         return self.prepend_scheme == "first"
 
     @property

@@ -87,7 +87,7 @@ class PreTokenizerSequence(PreTokenizer):
 
     @cached_property
     def asks_for_origins(self) -> bool:
-        return any(step.asks_for_first for step in self.steps[1:])
+        return any(step.depends_on_position for step in self.steps[1:])
 
     def split_with_origins(self, text: str, chars_from_first: int) -> list[str]:
         # Each piece is paired with the number of its leading characters that come from the input's first character.
@@ -101,8 +101,8 @@ class PreTokenizerSequence(PreTokenizer):
         return [part for part, _ in parts]
 
     @property
-    def asks_for_first(self) -> bool:
-        return any(step.asks_for_first for step in self.steps)
+    def depends_on_position(self) -> bool:
+        return any(step.depends_on_position for step in self.steps)
 
     @property
     def as_single_split(self) -> Split | None:

@@ -112,7 +112,7 @@ def compile_dfa(pattern: str, dialect: Dialect = "rust") -> DFA:
     try:
         nfa = build_nfa(parse(pattern, dialect))
         starts, classes, masks = alphabet(nfa)
-        return determinized(nfa, two_stages(starts, classes), masks)
+        return determinize(nfa, two_stages(starts, classes), masks)
     except NotRegular as reason:
         shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
         raise NotRegular(f"{shown} can't be run by a table: {reason}") from None
@@ -136,7 +136,7 @@ def two_stages(starts: Sequence[int], classes: Sequence[int]) -> tuple[array[int
     return stage1, b"".join(blocks)
 
 
-def determinized(nfa: NFA, stages: tuple[array[int], bytes], masks: list[int]) -> DFA:
+def determinize(nfa: NFA, stages: tuple[array[int], bytes], masks: list[int]) -> DFA:
     """Build the DFA of an NFA over the classes with these masks. Raises NotRegular if it would be too large."""
     subsets = _SubsetConstruction(nfa, masks)
     begin: list[State] = [(mask & nfa.behind, (nfa.start,)) for mask in masks]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from .charsets import Dialect
 from .dfa import DFA, NotRegular
-from .dfa_construction import MAX_CLASSES, alphabet, determinized, two_stages
+from .dfa_construction import MAX_CLASSES, alphabet, determinize, two_stages
 from .nfa import NFA, Operation, build_nfa, targets
 from .parser import parse
 
@@ -36,7 +36,7 @@ class AheadDFA:
         first = len(nfa.sets) - len(nfa.aheads)
         offsets = [mask | seen << first for mask in masks for seen in range(self._ways)]
         stages = two_stages(starts, classes)
-        self._table = determinized(nfa, stages, offsets)
+        self._table = determinize(nfa, stages, offsets)
         self._kinds = DFA(*stages, len(masks), self._table.trans, ())
         self._looks = _Looks(nfa, masks)
 

@@ -107,7 +107,7 @@ class _Builder:
         if isinstance(node, Anchor):
             return self.anchor(node, then)
         if isinstance(node, Lookaround):
-            mask = self.sight(node.body, node.behind)
+            mask = self.lookaround_mask(node.body, node.behind)
             if mask is None and self.far and not node.behind:
                 return self.emit(("next", ~self.ahead(node.body), node.negative, then))
             if mask is None:
@@ -125,7 +125,7 @@ class _Builder:
         self.far = True
         return len(self.nfa.aheads) - 1
 
-    def sight(self, body: Node, behind: bool) -> int | None:
+    def lookaround_mask(self, body: Node, behind: bool) -> int | None:
         """Return the mask that a lookaround tests if that is one character or the edge of the text, else None."""
         one = single(body)
         if one is not None:
@@ -135,11 +135,11 @@ class _Builder:
         if isinstance(body, Anchor) and body.where == "line_end" and not behind:
             return EDGE | self.bit(NEWLINE)
         if isinstance(body, Group) or (isinstance(body, Repeat) and body.low == 1 and body.mode != "possessive"):
-            return self.sight(body.body, behind)  # the first repetition decides
+            return self.lookaround_mask(body.body, behind)  # the first repetition decides
         if isinstance(body, Alternation):
             mask = 0
             for option in body.options:
-                part = self.sight(option, behind)
+                part = self.lookaround_mask(option, behind)
                 if part is None:
                     return None
                 mask |= part

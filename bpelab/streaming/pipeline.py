@@ -57,7 +57,7 @@ class StreamPipeline:
         self._normalize = stage_of(pipeline.normalizer)
         self._late = None if late is None else StreamMatcher(late, wanted)
         self._cutter = StreamSplitter(pipeline)
-        self._keeps_opening = pipeline.asks_for_first
+        self._keeps_opening = pipeline.depends_on_position
 
     def start(self) -> StreamState:
         """Return the initial state of a stream."""

@@ -45,7 +45,7 @@ LONGEST_NAME = 4_096
 """The greatest length of a special token, in characters."""
 
 
-def _are_well(names: list[str], ids: list[int], aliases: bool) -> bool:
+def _all_valid(names: list[str], ids: list[int], aliases: bool) -> bool:
     """Return whether all names and ids are valid. A fast check of all at once, because a file may have a million."""
     if not names:
         return True
@@ -88,7 +88,7 @@ class SpecialTokens:
             tokens = [AddedToken(name, token_id) for name, token_id in tokens.items()]
         self.tokens = tuple(tokens)
         names, ids = [token.content for token in self.tokens], [token.id for token in self.tokens]
-        if not _are_well(names, ids, aliases):
+        if not _all_valid(names, ids, aliases):
             self._refuse(aliases)
         self.contents: dict[int, str] = dict(zip(ids, names))
         if len(self.contents) < len(ids):  # the first alias wins

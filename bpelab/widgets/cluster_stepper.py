@@ -7,7 +7,7 @@ from collections import Counter
 from html import escape
 from typing import Any
 
-from ..boundaries.named_patterns import safe_cuts
+from ..boundaries.named_patterns import iter_boundaries
 from ..pretokenizers.split import Split
 from .base import Figure
 from .visible import plain_label, pluralize, visible
@@ -79,7 +79,7 @@ class ClusterStepper(Figure):
 
     def _cut(self, text: str) -> list[str]:
         """Cut `text` at the first safe boundary from each bound on."""
-        safe, bounds = safe_cuts(text, 0), [0]
+        safe, bounds = iter_boundaries(text, 0), [0]
         for number in range(1, self._parts):
             nominal = number * len(text) // self._parts
             bounds.append(next((cut for cut in safe if cut >= max(nominal, bounds[-1] + 1)), len(text)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bpelab.notebook.zipf_text import made_text
+from bpelab.notebook.zipf_text import zipf_text
 from bpelab.pretokenizers import Split
 from bpelab.trainers.counting.counters import make_counter
 
@@ -32,7 +32,7 @@ FIELDS = {
 def table(megabytes):
     """What the recipe gives, counted in this process."""
     counter = make_counter(Split("cl100k"))
-    counter.feed(["".join(made_text(round(megabytes * 1e6)))])
+    counter.feed(["".join(zipf_text(round(megabytes * 1e6)))])
     return counter.table()
 
 

@@ -10,7 +10,7 @@ from bpelab.chat.hardware import host, install
 from bpelab.chat.hardware.backend_status import PACKAGES
 from bpelab.chat.hardware.detect import Machine
 from bpelab.chat.hardware.processes import ProbeOutput
-from bpelab.chat.hardware.survey import understand
+from bpelab.chat.hardware.survey import parse_outputs
 
 RECORDED = Path(__file__).parent / "probes"
 GIB = 1 << 30
@@ -42,7 +42,7 @@ HERE = {"cpu": "a CPU", "cores": 8, "memory": 32 * GIB, "free": 20 * GIB, "archi
 def machine(said=(), versions=ALL, system="Linux", tools=install.TOOLS, **host_says):
     """A Linux machine with all packages, for its processor alone, except for what is said otherwise."""
     said = answered(host=HERE | host_says) | answered(**CPU_ONLY) | dict(said)
-    return Machine(*understand(system, said, versions, tools))
+    return Machine(*parse_outputs(system, said, versions, tools))
 
 
 def status(found, name):

@@ -23,7 +23,7 @@ from bpelab.chat.hardware.detect import (
 )
 from bpelab.chat.hardware.device import sanitize
 from bpelab.chat.hardware.processes import ProbeOutput
-from bpelab.chat.hardware.survey import questions, understand
+from bpelab.chat.hardware.survey import parse_outputs, probe_commands
 from bpelab.chat.models.find import SHIPPED, ModelFiles, find_model
 from bpelab.errors import BackendError
 
@@ -48,7 +48,7 @@ def test_windows():
     says = {"cpu": "13th Gen Intel(R) Core(TM) i9-13900K", "cores": 32, "memory": 33885765632, "free": 19686584320}
     said = answered(host=says | {"architecture": "AMD64"}, **CPU_ONLY)
     said["nvidia-smi"] = ProbeOutput(recorded("nvidia-smi-windows-two-rtx.csv"))
-    found = Machine(*understand("Windows", said, ALL, install.TOOLS))
+    found = Machine(*parse_outputs("Windows", said, ALL, install.TOOLS))
     assert (found.memory_bytes, found.free_bytes, found.cores, len(found.devices)) == (33885765632, 19686584320, 32, 3)
     assert status_of(found, "mlx") == (
         (),
@@ -74,7 +74,7 @@ def mac(sysctl="sysctl-m2-max.txt", architecture="arm64", **answers):
         **answered(host={"architecture": architecture, "cores": 1}, **CPU_ONLY),
         **answered(**answers),
     }
-    return Machine(*understand("macOS", said, ALL, install.TOOLS))
+    return Machine(*parse_outputs("macOS", said, ALL, install.TOOLS))
 
 
 def ggml(*devices):
@@ -517,7 +517,7 @@ def test_no_processes_at_all(monkeypatch):
 
 def test_a_frozen_program_does_not_start_itself(monkeypatch):
     monkeypatch.setattr(survey.sys, "frozen", True, raising=False)
-    assert "host" not in questions("Linux", ALL) and "torch" not in questions("Linux", ALL)
+    assert "host" not in probe_commands("Linux", ALL) and "torch" not in probe_commands("Linux", ALL)
 
 
 # This machine

@@ -449,13 +449,13 @@ def test_messages_that_are_none(said, match):
 
 def test_taking_back():
     session = scripted(system="Be kind.")
-    assert session.take_back() is None
+    assert session.undo_last_turn() is None
     session.ask("x")
     before = words(session)
     session.ask("y")
-    assert session.take_back() == "y"
+    assert session.undo_last_turn() == "y"
     assert words(session) == before
-    assert session.take_back() == "x"
+    assert session.undo_last_turn() == "x"
     assert words(session) == [("system", "Be kind.")]
     session.ask("z")
     assert words(session)[1] == ("user", "z")
@@ -605,7 +605,7 @@ def test_the_processor_where_the_gpu_fails(llama, monkeypatch):
 
     monkeypatch.setattr(opening, "open_backend", opened)
     monkeypatch.setattr(detect, "detect", _WithGPU)
-    with pytest.warns(opening.OnProcessor, match=r"on the processor, since the GPU failed: .*memory\. Close") as warned:
+    with pytest.warns(opening.GPUFallback, match=r"on the processor, since the GPU failed: .*memory\. Close") as warned:
         session = ChatSession(llama, backend="reference", max_new_tokens=2)
     assert len(warned) == 1 and "\n" not in str(warned[0].message)
     assert session.ask("Hello").ids

@@ -12,7 +12,7 @@ from bpelab.encoders.superwords import SuperwordEncoder
 from bpelab.model.bpe import NOT_IN_UTF8
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.native import tables
-from bpelab.native.plan import levels_for
+from bpelab.native.plan import split_steps_for
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.split import Split
 from bpelab.trainers.superwords import Superwords
@@ -82,7 +82,7 @@ def test_two_stages_in_c():
             continue
         served += 1
         heap = BPETokenizer(model, pattern=pattern, encoder="heap")
-        again = type(encoder).from_tables(encoder.tables(), levels_for(Split(pattern), model), encoder.words)
+        again = type(encoder).from_tables(encoder.tables(), split_steps_for(Split(pattern), model), encoder.words)
         texts = [random_text(rng) for _ in range(6)]
         texts = [text.encode("utf-8", "replace").decode() for text in texts]
         expected = [heap.encode(text) for text in texts]
@@ -117,7 +117,7 @@ def test_a_trained_vocabulary(trained):
 @needs_extension
 def test_tables_hold_both_stages(trained, tmp_path):
     encoder, split = trained.pipeline.native, Split("superbpe")
-    levels, text = levels_for(split, trained.model), book_text()[:50_000]
+    levels, text = split_steps_for(split, trained.model), book_text()[:50_000]
     path = str(tmp_path / "a.native")
     tables.store(path, encoder)
     again = tables.fetch(path, type(encoder), levels)
@@ -141,7 +141,7 @@ def test_words_of_another_vocabulary_are_refused(trained):
     core, split = native.extension(), Split("superbpe")
     other = BPETokenizer.train(book_text()[50_000:90_000], 900, superwords="superbpe").pipeline.native
     encoder = trained.pipeline.native
-    block, levels = encoder.tables(), levels_for(split, trained.model)
+    block, levels = encoder.tables(), split_steps_for(split, trained.model)
     held = encoder.words
     references = sys.getrefcount(held)
     for words in (other, other.words, encoder):

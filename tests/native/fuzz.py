@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bpelab import BPELabError, BPEModel, BPETokenizer, native
 from bpelab._support.textio import valid_text
-from bpelab.native.plan import levels_for, preparation
+from bpelab.native.plan import preparation, split_steps_for
 from bpelab.pretokenizers.char_types import BertPreTokenizer, Digits, Punctuation, Whitespace, WhitespaceSplit
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
@@ -133,7 +133,7 @@ def of_bytes(rng):
     assert in_c is not None, pattern
     texts = [random_text(rng) for _ in range(10)]
     if rng.random() < 0.5:  # as in a process that finds the tables in a file
-        in_c = type(in_c).from_tables(in_c.tables(), levels_for(split, model))
+        in_c = type(in_c).from_tables(in_c.tables(), split_steps_for(split, model))
     for text in texts:
         data = text.encode()[: rng.randint(0, 300)]
         assert in_c.encode_piece(data) == python.encode_piece(data), (data, model)
@@ -149,7 +149,7 @@ def of_superwords(rng):
     python = BPETokenizer(model, pattern=split.name or split.pattern, encoder="heap")
     in_c = native.encoder_for(model, split)
     if in_c.words is not None and rng.random() < 0.5:
-        in_c = type(in_c).from_tables(in_c.tables(), levels_for(split, model), in_c.words)
+        in_c = type(in_c).from_tables(in_c.tables(), split_steps_for(split, model), in_c.words)
     texts = [superword_vocabularies.random_text(rng).encode("utf-8", "replace").decode() for _ in range(6)]
     return compare(python, in_c, texts)
 
@@ -192,7 +192,7 @@ def of_files(rng):
     if (encoder := in_c.pipeline.native) is not None:
         data = bytes(rng.choices("aé日😀▁".encode() + b"\xff", k=rng.randint(0, 300)))
         encoder.encode_piece(data)  # None, or some ids: Python has none for bytes that are not UTF-8
-        again = type(encoder).from_tables(encoder.tables(), levels_for(python.spec.pre_tokenizer, python.model))
+        again = type(encoder).from_tables(encoder.tables(), split_steps_for(python.spec.pre_tokenizer, python.model))
         assert again.encode(texts[0]) == encoder.encode(texts[0])
     return 0
 

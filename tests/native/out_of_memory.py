@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bpelab import BPEModel, native
 from bpelab.native.arrays import build_encoder
-from bpelab.native.plan import levels_for
+from bpelab.native.plan import split_steps_for
 from bpelab.pretokenizers.split import Split
 from bpelab.trainers.counting.pre_token_counts import PreTokenCounts
 from bpelab.trainers.superwords import Superwords
@@ -55,7 +55,7 @@ def failures_of(core, call, keeps_nothing):
 
 def failures_with(core, model, pattern="cl100k"):
     """Do the same for everything that is done with a model."""
-    levels, core_type = levels_for(Split(pattern), model), native.extension()
+    levels, core_type = split_steps_for(Split(pattern), model), native.extension()
     encoder = build_encoder(model, core_type, levels)
     expected, tables = encoder.encode(LONG), encoder.tables()
     by_themselves = [
@@ -102,7 +102,7 @@ def failures_in_training(core, model):
 
 def _in_two_stages(merges):
     model = BPEModel.from_merges(merges)
-    return build_encoder(model, native.extension(), levels_for(Split("superbpe"), model)).words is not None
+    return build_encoder(model, native.extension(), split_steps_for(Split("superbpe"), model)).words is not None
 
 
 def main():

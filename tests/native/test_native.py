@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, MissingDependencyError, native
-from bpelab.native.plan import levels_for
+from bpelab.native.plan import split_steps_for
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.split import Split
 
@@ -128,7 +128,7 @@ def test_without_the_extension(monkeypatch):
 GOOD = {
     "content": bytes(range(256)) + b"ab", "offsets": array("i", [*range(257), 258]), "ids": array("I", range(257)),
     "byte_tokens": array("I", range(256)), "alphabet_size": 256, "merges": None, "ignore_merges": False,
-    "levels": levels_for(Split("gpt2"), BPEModel.from_merges([])),
+    "levels": split_steps_for(Split("gpt2"), BPEModel.from_merges([])),
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from bpelab._support.textio import valid_text
 from bpelab.encoders import HeapEncoder
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.native.arrays import AT_KNOWN_SPACES, AT_SPACES, AT_UNSEEN_PAIRS, NO_BOUNDARIES, _boundary_rule
-from bpelab.native.plan import levels_for, preparation
+from bpelab.native.plan import preparation, split_steps_for
 from bpelab.pretokenizers.byte_level import ByteLevel
 from bpelab.pretokenizers.char_types import (
     BertPreTokenizer,
@@ -148,7 +148,7 @@ def test_texts_of_one_piece_and_none():
 
 @pytest.mark.parametrize("step", LEFT_TO_PYTHON, ids=repr)
 def test_what_is_left_to_python(step):
-    assert levels_for(step, BYTES) is None and native.encoder_for(BYTES, step) is None
+    assert split_steps_for(step, BYTES) is None and native.encoder_for(BYTES, step) is None
 
 
 def test_more_steps_than_there_are_levels():

@@ -13,7 +13,7 @@ from bpelab._support import checked_files
 from bpelab.model import disk_cache
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.native import tables
-from bpelab.native.plan import levels_for
+from bpelab.native.plan import split_steps_for
 from bpelab.pretokenizers.split import Split
 
 pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
@@ -187,7 +187,7 @@ def test_the_checksum_is_that_of_the_definition():
 
 def test_sizes_that_are_wrong(model):
     """Damage in the header of a block, which has the sizes of all tables, is detected, or changes no size."""
-    levels = levels_for(Split("gpt2"), model)
+    levels = split_steps_for(Split("gpt2"), model)
     core = native.extension()
     block = native.encoder_for(model, Split("gpt2")).tables()
     assert core.from_tables(block, levels).encode(TEXT) == ids_of(model)

@@ -27,7 +27,7 @@ from .backend_status import PACKAGES, installed_version
 from .device import BackendStatus, Device
 from .install import TOOLS
 from .processes import run_probes
-from .survey import SYSTEMS, find_tool, questions, understand
+from .survey import SYSTEMS, find_tool, parse_outputs, probe_commands
 
 if TYPE_CHECKING:
     from ..models.find import ModelFiles
@@ -156,8 +156,8 @@ def detect(*, time_limit: float = 20.0, fresh: bool = False) -> Machine:
             system = SYSTEMS.get(sys.platform, sys.platform)
             packages = [package for packages in PACKAGES.values() for package in packages]
             versions = {name: found for name, module in packages if (found := installed_version(name, module))}
-            outputs = run_probes(questions(system, versions), time_limit)
-            _known = Machine(*understand(system, outputs, versions, [tool for tool in TOOLS if find_tool(tool)]))
+            outputs = run_probes(probe_commands(system, versions), time_limit)
+            _known = Machine(*parse_outputs(system, outputs, versions, [tool for tool in TOOLS if find_tool(tool)]))
         return _known
 
 

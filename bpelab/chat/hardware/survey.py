@@ -42,7 +42,7 @@ def find_tool(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(FOLDERS))
 
 
-def questions(system: str, versions: Mapping[str, str]) -> dict[str, list[str]]:
+def probe_commands(system: str, versions: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the probe commands by name, for the tools on this machine and the packages that are installed."""
     tools: dict[str, tuple[str, ...]] = {"nvidia-smi": nvidia.ARGUMENTS, "vulkaninfo": vulkan.ARGUMENTS}
     if system == "Linux":
@@ -102,7 +102,7 @@ def parse_marked(text: str) -> dict[str, Any]:
     return found
 
 
-def understand(
+def parse_outputs(
     system: str, outputs: Mapping[str, ProbeOutput], versions: Mapping[str, str], tools: Collection[str] = ()
 ) -> MachineFacts:
     """Return a machine's facts from the output of its probes; whatever can't be parsed becomes a problem.

@@ -151,7 +151,7 @@ class Terminal:
         self._screen.note("tokens are " + ("shown" if self._screen.tokens else "not shown"))
 
     def _retry(self, rest: str) -> None:
-        question = self._session.take_back()
+        question = self._session.undo_last_turn()
         if question is None:
             raise BPELabError("there is no question to ask again")
         if not self._session.sampling.temperature:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from ...boundaries.named_patterns import Cut, safe_cuts
+from ...boundaries.named_patterns import Cut, iter_boundaries
 from ...corpus.documents import ReadOptions, json_texts, text_blocks
 from ...corpus.fsspec_files import open_path
 from ...corpus.inputs import Input, check_unchanged
@@ -117,7 +117,7 @@ def boundary_after(source: Input, at: int, special: SpecialTokens, cut: Cut | bo
             ) from error
         before = data[: at - start - skipped].decode("utf-8", "ignore")
         last = len(text) - (0 if ends else special.longest)
-        for end in safe_cuts(text, len(before), cut):
+        for end in iter_boundaries(text, len(before), cut):
             offset = start + skipped + len(text[:end].encode())
             if offset >= at and end <= last and not special.may_cross(text, end):
                 return offset

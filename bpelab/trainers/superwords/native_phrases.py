@@ -24,7 +24,7 @@ from ...model.bpe import BPEModel, Pair
 from ...model.trace import TrainStep
 from ...native import extension
 from ...native.arrays import build_encoder
-from ...native.plan import LETTER, levels_for, scan_table
+from ...native.plan import LETTER, scan_table, split_steps_for
 from ...pretokenizers.split import Split
 from ..counting.native import MAX_THREADS, NativeCounter, count_on_threads
 from ..counting.pre_token_counts import BEYOND_64_BITS, PreTokenCounts
@@ -54,7 +54,7 @@ class PhraseEncoding:
         runs = superwords.method == "boundless"
         split = (words or Split("cl100k")) if runs else superwords.split
         tables = [scan_table(superwords.split), scan_table(Split(LETTER))] if runs else []
-        levels = None if None in tables else levels_for(split, model)
+        levels = None if None in tables else split_steps_for(split, model)
         core = extension()
         self._tables = [table for table in tables if table is not None]
         self.encoder: Encoder | None = None

@@ -8,7 +8,7 @@ import pytest
 
 from bpelab import BPETokenizer, TrainingError, native
 from bpelab.boundaries import named_patterns
-from bpelab.boundaries.named_patterns import Cut, last_boundary, safe_cuts
+from bpelab.boundaries.named_patterns import Cut, iter_boundaries, last_boundary
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.trainers import TRAINERS, find_trainer, train_incremental, train_naive, train_native
@@ -99,7 +99,7 @@ def test_the_last_boundary_is_that_of_a_search_from_the_beginning(cut):
         text = "".join(rng.choices("aaé1,.' \n\u0301漢\U0001f600\U00020000", k=rng.randrange(120)))
         text = rng.choice("a1,\u0301 ") * rng.choice((0, 0, rng.randrange(700))) + text
         for end in (len(text), rng.randrange(len(text) + 1)):
-            assert last_boundary(text, end, cut) == max(safe_cuts(text[:end], 0, cut), default=0)
+            assert last_boundary(text, end, cut) == max(iter_boundaries(text[:end], 0, cut), default=0)
 
 
 @pytest.mark.parametrize("names", [(), ("a, b",), ("<|end|>", ". a")])
@@ -111,7 +111,7 @@ def test_blocks_are_cut_as_if_all_that_was_read_were_searched(names):
         kept = ""
         for block in blocks:
             kept += block
-            end = max(safe_cuts(kept[: max(0, len(kept) - special.longest)], 0, cut), default=0)
+            end = max(iter_boundaries(kept[: max(0, len(kept) - special.longest)], 0, cut), default=0)
             if end and not special.may_cross(kept, end):
                 yield kept[:end]
                 kept = kept[end:]
@@ -283,7 +283,7 @@ def test_phrases_are_cut_where_all_named_patterns_cut():
         text = fuzz_text(rng) + "".join(
             rng.choices(["12", '."', "\r\n", "\n", " ", "  ", "a", "日", "'s", "?!", "\u0301", "/"], k=9)
         )
-        for cut in safe_cuts(text, 0, Cut.AT_PHRASES):
+        for cut in iter_boundaries(text, 0, Cut.AT_PHRASES):
             cuts += 1
             for split in splits:
                 assert split.split(text[:cut]) + split.split(text[cut:]) == split.split(text), (text, cut, split)

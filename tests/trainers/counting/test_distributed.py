@@ -27,7 +27,7 @@ from bpelab.boundaries.named_patterns import Cut
 from bpelab.cli.main import main
 from bpelab.corpus.inputs import find_inputs
 from bpelab.notebook import book_text
-from bpelab.notebook.zipf_text import made_text
+from bpelab.notebook.zipf_text import zipf_text
 from bpelab.pretokenizers import Split
 from bpelab.shards import distributed as shards_distributed, open_shards
 from bpelab.shards.distributed import write_part
@@ -516,7 +516,7 @@ def test_a_part_that_kills_every_worker(client, tmp_path, monkeypatch):
 def test_a_gigabyte_with_workers_killed(client, tmp_path):
     path, done = tmp_path / "made.txt", threading.Event()
     with path.open("w") as file:
-        file.writelines(made_text(1_000_000_000))
+        file.writelines(zipf_text(1_000_000_000))
     expected = BPETokenizer.train(path, 32_000, trainer="native").model
     assert BPETokenizer.train(path, 32_000, client=client).model == expected
     killed, rng = [], random.Random(11)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bpelab.boundaries.named_patterns import safe_cuts
+from bpelab.boundaries.named_patterns import iter_boundaries
 from bpelab.corpus.inputs import Input, find_inputs
 from bpelab.errors import CorpusError
 from bpelab.trainers.counting import corpus, partition
@@ -30,7 +30,7 @@ def bound_in_the_whole(text: str, at: int, special: SpecialTokens) -> int:
     size = len(text.encode())
     if at <= 0 or at >= size:
         return min(max(at, 0), size)
-    cuts = (cut for cut in safe_cuts(text, 0) if not special.may_cross(text, cut))
+    cuts = (cut for cut in iter_boundaries(text, 0) if not special.may_cross(text, cut))
     return next((place for place in (len(text[:cut].encode()) for cut in cuts) if place >= at), size)
 
 
