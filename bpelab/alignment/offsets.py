@@ -93,7 +93,7 @@ def _sizes(model: BPEModel, tokens: Sequence[bytes], data: bytes) -> Iterator[in
     units = model.units
     assert units is not None  # otherwise nothing can be missing
     size_of = len if units.characters else _written
-    if model.whole(data) is not None:
+    if model.whole_piece_id(data) is not None:
         yield size_of(data)
         return
     waiting = iter(units.ids_with_sizes(data, model.alphabet, size_of))

@@ -126,7 +126,7 @@ class Pipeline:
         return str.encode
 
     @property
-    def plain(self) -> bool:
+    def is_single_split(self) -> bool:
         """True if the pieces of one `Split` determine the ids: no normalizer, no added tokens except special ones."""
         return (
             self._no_added_tokens_possible

@@ -37,7 +37,7 @@ def count_capped(counts: Iterator[int], limit: int) -> int:
 def count_up_to(pipeline: Pipeline, text: str, limit: int, added: int) -> int:
     """Return `added` plus the number of ids of a valid text, but at most `limit` + 1; the rest isn't encoded then.
 
-    For a pipeline whose ids depend only on the pieces of one pattern (`Pipeline.plain`).
+    For a pipeline whose ids depend only on the pieces of one pattern (`Pipeline.is_single_split`).
     """
     pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
     counts = (len(pipeline.cache.get(piece) or pipeline.encode_and_cache(piece)) for piece in pieces)
@@ -54,7 +54,7 @@ def longest_fitting(pipeline: Pipeline, text: str, limit: int) -> int:
         return len(pipeline.encode_pieces([piece]))
 
     split = pipeline.split
-    if pipeline.plain:  # a piece of a pattern that cuts words is also one piece on its own
+    if pipeline.is_single_split:  # a piece of a pattern that cuts words is also one piece on its own
         alone = count if split is None or split.cuts_words else count_piece
         return longest_prefix(text, limit, pipeline.pieces, count, alone, pipeline.model)
     # Patterns that cut words have boundaries, where a cut changes no ids, in any normal form.

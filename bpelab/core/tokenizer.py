@@ -273,7 +273,7 @@ class Tokenizer(Vocabulary):
         plain = allowed_special == () and disallowed_special == ()
         if limit is None and plain and (count := self.pipeline.count(text)) is not None:
             return count + self._added(add_special_tokens)
-        if limit is None or not plain or not self.pipeline.plain:
+        if limit is None or not plain or not self.pipeline.is_single_split:
             ids = self.encode(
                 text,
                 allowed_special=allowed_special,

@@ -46,7 +46,7 @@ def encode_bytes(pipeline: Pipeline, data: bytes) -> list[int]:
     >>> encode_bytes(t.pipeline, cut), t.decode_bytes(encode_bytes(t.pipeline, cut)) == cut
     ([256, 32, 195], True)
     """
-    if not pipeline.plain:
+    if not pipeline.is_single_split:
         raise BPELabError(
             "bytes that are not UTF-8 can be encoded by tokenizers that cut a text by one pattern alone and merge bytes"
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..texts.stages import Stage
-from ..texts.text_buffer import Chain, add, joined
+from ..texts.text_buffer import Chain, add, join
 from .base import Decoder
 from .token_stages import TokenStage
 
@@ -81,10 +81,10 @@ class ByteFallbackStage(TokenStage):
         text, count, begun, _ = state
         if begun:
             return ["\ufffd"] * count
-        return [joined(text)] if count else []
+        return [join(text)] if count else []
 
     def buffered(self, state: tuple[Chain, int, bytes, bool]) -> bytes:
-        return joined(state[0]).encode() + state[2]
+        return join(state[0]).encode() + state[2]
 
 
 class ByteTokenStage(Stage):

@@ -35,7 +35,7 @@ class BucketEncoder:
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
         """Return the ids of one piece. `record` is called with a MergeStep for each merge."""
-        if (whole := self.model.whole(piece)) is not None:
+        if (whole := self.model.whole_piece_id(piece)) is not None:
             return [whole]
         find = self.model.merges.get
         ids = self.model.initial_ids(piece)

@@ -35,7 +35,7 @@ class HeapEncoder:
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
         """Return the ids of one piece. `record` is called with every HeapStep and MergeStep."""
-        if (whole := self.model.whole(piece)) is not None:
+        if (whole := self.model.whole_piece_id(piece)) is not None:
             return [whole]
         return self.merge(self.model.initial_ids(piece), record)
 

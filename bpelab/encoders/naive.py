@@ -29,7 +29,7 @@ class NaiveEncoder:
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
         """Return the ids of one piece. `record` is called with a MergeStep for each merge."""
-        if (whole := self.model.whole(piece)) is not None:
+        if (whole := self.model.whole_piece_id(piece)) is not None:
             return [whole]
         find = self.model.merges.get
         ids = self.model.initial_ids(piece)

@@ -120,8 +120,8 @@ class SuperwordEncoder:
         for start, end in pairwise([0, *cuts, len(part)]):
             word = part[start:end]
             found = known.get(word)
-            ids += kept(known, word, encoder.encode_piece(word), LONGEST_KEPT) if found is None else found
-        return kept(self._parts, part, ids, LONGEST_KEPT)
+            ids += cache_put(known, word, encoder.encode_piece(word), LONGEST_KEPT) if found is None else found
+        return cache_put(self._parts, part, ids, LONGEST_KEPT)
 
     def encode_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece."""
@@ -143,11 +143,11 @@ class SuperwordEncoder:
         """Merge the tokens of a window, with a cache."""
         found = self._windows.get(window)
         if found is None:
-            found = kept(self._windows, window, self._heap.merge(list(window)), LONGEST_WINDOW)
+            found = cache_put(self._windows, window, self._heap.merge(list(window)), LONGEST_WINDOW)
         return found
 
 
-def kept(cache: dict[Key, list[int]], key: Key, ids: list[int], longest: int) -> list[int]:
+def cache_put(cache: dict[Key, list[int]], key: Key, ids: list[int], longest: int) -> list[int]:
     """Cache ids unless the key is longer than `longest`, and return them. A full cache is cleared first."""
     if len(cache) >= MAX_KEPT:
         cache.clear()

@@ -79,7 +79,7 @@ class TrieEncoder:
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
         """Return the ids of one piece. `record` is called with every TrieStep."""
-        if (whole := self.model.whole(piece)) is not None:
+        if (whole := self.model.whole_piece_id(piece)) is not None:
             return [whole]
         return self._search(piece, record)
 

@@ -200,7 +200,7 @@ class BPEModel:
         return model
 
     @classmethod
-    def later(
+    def lazy(
         cls,
         load: Callable[[], BPEModel],
         ignore_merges: bool,
@@ -384,7 +384,7 @@ class BPEModel:
         plain = not (units.characters or units.prefix or units.suffix or units.symbols)
         return plain and all(bytes([byte]) in self.alphabet for byte in range(256) if byte not in NOT_IN_UTF8)
 
-    def whole(self, piece: bytes) -> int | None:
+    def whole_piece_id(self, piece: bytes) -> int | None:
         """Return the id of `piece` if it is a token and `ignore_merges` is set, else None."""
         return self.ids.get(piece) if self.ignore_merges else None
 

@@ -128,7 +128,7 @@ def _read(data: bytes) -> tuple[BPEModel, bytes]:
     def lacks(token_id: int, token: bytes) -> bool:
         return token_id > last and data.find(token, start) < 0
 
-    model = BPEModel.later(load, bool(ignore_merges), units, lacks, (ids, ends, joined, last))
+    model = BPEModel.lazy(load, bool(ignore_merges), units, lacks, (ids, ends, joined, last))
     vars(model)[HASH] = known
     return model, extra.tobytes()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..texts.aligned_string import AlignedString
 from ..texts.stages import Stage
-from ..texts.text_buffer import Chain, add, joined
+from ..texts.text_buffer import Chain, add, join
 from .base import BaseNormalizer, BoundedNormalizer, check_length
 from .characters import white_space
 
@@ -95,10 +95,10 @@ class StripStage(Stage):
         kept = text.rstrip(white_space())
         if not kept:
             return (True, add(space, text)), ""
-        return (True, add(None, text[len(kept) :])), joined(add(space, kept))
+        return (True, add(None, text[len(kept) :])), join(add(space, kept))
 
     def finish(self, state: tuple[bool, Chain]) -> str:
         return ""
 
     def buffered(self, state: tuple[bool, Chain]) -> str:
-        return joined(state[1])
+        return join(state[1])

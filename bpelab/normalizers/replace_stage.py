@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from ..boundaries.dfa_pairs import BoundaryTable, pairs_of_pattern
 from ..regex.matchers import Pattern
 from ..texts.stages import BufferAllStage, LiteralStage, Stage, last_boundary
-from ..texts.text_buffer import Chain, add, joined
+from ..texts.text_buffer import Chain, add, join
 from .replace import replace_all
 
 
@@ -50,14 +50,14 @@ class Matches(Stage):
         offset = last_boundary(state.buffered, text, self._pairs.restarts_with_context)
         if offset is None:
             return _State(state.before, add(state.buffered, text)), ""
-        settled = joined(add(state.buffered, text[:offset]))
+        settled = join(add(state.buffered, text[:offset]))
         return _State(settled[-1], add(None, text[offset:])), self._replaced(state.before, settled)
 
     def finish(self, state: _State) -> str:
-        return self._replaced(state.before, joined(state.buffered))
+        return self._replaced(state.before, join(state.buffered))
 
     def buffered(self, state: _State) -> str:
-        return joined(state.buffered)
+        return join(state.buffered)
 
 
 def replacing(component: Any, function: Callable[[str], str], limit: Callable[[str], int]) -> Stage:

@@ -17,7 +17,7 @@ from operator import add as add_strings
 from typing import NamedTuple
 
 from ..texts.stages import Stage, last_boundary
-from ..texts.text_buffer import Chain, add, joined
+from ..texts.text_buffer import Chain, add, join
 from .charsmap import IS_VALUE, CharsMap, read_charsmap
 from .sentencepiece import SPACE, SentencePieceNormalizer
 
@@ -53,14 +53,14 @@ class SentencePieceStage(Stage):
         offset = last_boundary(state.buffered, text, self._safe)
         if offset is None:
             return _State(state.before, add(state.buffered, text)), ""
-        settled = joined(add(state.buffered, text[:offset]))
+        settled = join(add(state.buffered, text[:offset]))
         return _State(settled[-1], add(None, text[offset:])), self._normalized(state.before, settled)
 
     def finish(self, state: _State) -> str:
-        return self._normalized(state.before, joined(state.buffered))
+        return self._normalized(state.before, join(state.buffered))
 
     def buffered(self, state: _State) -> str:
-        return joined(state.buffered)
+        return join(state.buffered)
 
 
 class _Sides(NamedTuple):

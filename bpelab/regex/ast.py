@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ..unicode.tables import union
-from .charsets import CharSet, written
+from .charsets import CharSet, from_ranges
 
 Where = Literal["text_start", "text_end", "text_end_or_last_newline", "line_start", "line_end", "word", "no_word"]
 
@@ -125,4 +125,4 @@ def single(node: Node) -> CharSet | None:
 
 def _union(sets: list[CharSet | None]) -> CharSet | None:
     known = [part for part in sets if part is not None]
-    return written(union(*(part.ranges for part in known))) if len(known) == len(sets) else None
+    return from_ranges(union(*(part.ranges for part in known))) if len(known) == len(sets) else None

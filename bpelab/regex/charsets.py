@@ -85,7 +85,7 @@ def intersection(one: Ranges, other: Ranges) -> Ranges:
     return complement(union(complement(one), complement(other)))
 
 
-def written(ranges: Ranges) -> CharSet:
+def from_ranges(ranges: Ranges) -> CharSet:
     """Return the set of these code points, with only the exact spelling."""
     text = f"[{class_body(ranges)}]" if ranges else r"[^\x00-\U0010ffff]"
     return CharSet(ranges, text, (text,), bare=True)

@@ -27,7 +27,7 @@ from .ast import (
     sequence,
 )
 from .char_classes import MAX_DEPTH, Source, code_point, named_set, read_class
-from .charsets import EVERYTHING, CharSet, Dialect, folded, from_property, literal, shorthand, written
+from .charsets import EVERYTHING, CharSet, Dialect, folded, from_property, from_ranges, literal, shorthand
 
 MAX_PATTERN = 100_000
 """The most characters that a pattern may have."""
@@ -258,7 +258,7 @@ class _Parser:
         if letter in "NO":
             return self.dot(letter == "O")
         if letter == "R":
-            lone = written(((10, 13), (0x85, 0x85), (0x2028, 0x2029)))
+            lone = from_ranges(((10, 13), (0x85, 0x85), (0x2028, 0x2029)))
             return Atomic(Alternation((Sequence((literal(13, False), literal(10, False))), lone)))
         if letter in "123456789" or (letter == "k" and source.peek() in ("<", "'")):
             return self.reference(letter, at)
@@ -270,7 +270,7 @@ class _Parser:
         if (named := named_set(source, letter, False)) is not None:
             found, negated = named
             if self.flags.ignore_case and not oniguruma and (wider := folded(found.ranges)) != found.ranges:
-                return written(complement(wider) if negated else wider)
+                return from_ranges(complement(wider) if negated else wider)
             return from_property(found, negated)
         if oniguruma and letter not in "cCMgyY":
             return literal(ord(letter), self.flags.ignore_case)

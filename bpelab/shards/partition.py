@@ -53,7 +53,7 @@ class DocumentSplitter:
         """Return the splitter with these special tokens allowed; None if parts can't be encoded independently."""
         chosen = [token for token in pipeline.special.tokens if token.content in allowed]
         flagged = any(token.lstrip or token.rstrip or token.single_word or token.normalized for token in chosen)
-        return None if flagged or not pipeline.plain else cls(pipeline, allowed)
+        return None if flagged or not pipeline.is_single_split else cls(pipeline, allowed)
 
     def last(self, text: str, begin: int) -> int:
         """Return the offset of the last boundary in `text` after `begin`; 0 if there is none.

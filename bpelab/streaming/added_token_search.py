@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..texts.text_buffer import Chain, add, joined
+from ..texts.text_buffer import Chain, add, join
 from ..vocab.added_token_matcher import AddedTokenMatcher, _spaces, _word
 from ..vocab.added_tokens import AddedToken
 
@@ -53,13 +53,13 @@ class StreamMatcher:
         low = 0 if state.older is None else self._longest
         offset = self._last_boundary(window, low)
         if offset > low:
-            return MatchState(None, window[offset:]), joined(add(state.older, window[:offset]))
+            return MatchState(None, window[offset:]), join(add(state.older, window[:offset]))
         kept = max(0, len(window) - 2 * self._longest - 2)
         return MatchState(add(state.older, window[:kept]), window[kept:]), ""
 
     def buffered(self, state: MatchState) -> str:
         """Return the text that isn't settled yet."""
-        return joined(add(state.older, state.tail))
+        return join(add(state.older, state.tail))
 
     def split(self, text: str) -> Iterator[tuple[str, int | None]]:
         """Return the segments of a settled text, and the ids of the added tokens between them."""

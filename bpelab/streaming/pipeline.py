@@ -12,7 +12,7 @@ from .._support.textio import valid_text
 from ..core.pipeline import Pipeline
 from ..errors import SpecialTokenError
 from ..normalizers.base import stage_of
-from ..texts.text_buffer import Chain, add, joined, length
+from ..texts.text_buffer import Chain, add, join, length
 from ..vocab.added_tokens import AddedToken
 from .added_token_search import MatchState, StreamMatcher
 from .pre_tokenizing import StreamSplitter
@@ -67,7 +67,7 @@ class StreamPipeline:
         """Return the text that is held back, in order."""
         late = self._late.buffered(state.late) if self._late is not None else ""
         arrived = self._search.buffered(state.found) + self._check.buffered(state.checked) + state.surrogate
-        return joined(state.buffered) + late + self._normalize.buffered(state.normalized) + arrived
+        return join(state.buffered) + late + self._normalize.buffered(state.normalized) + arrived
 
     def push(self, state: StreamState, text: str, ids: list[int]) -> None:
         """Process more text and append settled ids to `ids`. Raises SpecialTokenError for a disallowed token."""
@@ -149,26 +149,26 @@ class StreamPipeline:
             state.buffered = add(state.buffered, text)
             return
         if offset < 0:
-            text, offset = joined(add(state.buffered, text)), offset + length(state.buffered)
+            text, offset = join(add(state.buffered, text)), offset + length(state.buffered)
             state.buffered = None
-        settled = joined(add(state.buffered, text[:offset]))
+        settled = join(add(state.buffered, text[:offset]))
         state.buffered = add(None, text[offset:])
         self._encode(state, settled, ids)
 
     def _prefix_complete(self, state: StreamState, offset: int) -> bool:
         """Return whether the first piece has everything from the first character, which a normalizer may expand."""
         first = self._keeps_opening and state.first_segment and not state.continued
-        return not first or length(state.buffered) + offset >= self.pipeline.chars_from_first(joined(state.opening))
+        return not first or length(state.buffered) + offset >= self.pipeline.chars_from_first(join(state.opening))
 
     def _encode(self, state: StreamState, text: str, ids: list[int]) -> None:
         if state.continued:
             ids += self._cutter.more_ids(text)
         else:
-            chars_from_first = self.pipeline.chars_from_first(joined(state.opening)) if state.first_segment else 0
+            chars_from_first = self.pipeline.chars_from_first(join(state.opening)) if state.first_segment else 0
             ids += self.pipeline.encode_segment(text, chars_from_first)
             state.continued, state.opening = True, None
 
     def _close_segment(self, state: StreamState, ids: list[int]) -> None:
         if state.buffered is not None:
-            self._encode(state, joined(state.buffered), ids)
+            self._encode(state, join(state.buffered), ids)
         state.buffered, state.inside, state.first_segment, state.continued = None, False, False, False

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .text_buffer import Chain, add, joined
+from .text_buffer import Chain, add, join
 
 State = Any
 SafePair = Callable[[str, str], bool]
@@ -66,13 +66,13 @@ class BoundaryStage(Stage):
         offset = last_boundary(state, text, self._safe)
         if offset is None:
             return add(state, text), ""
-        return add(None, text[offset:]), self._function(joined(add(state, text[:offset])))
+        return add(None, text[offset:]), self._function(join(add(state, text[:offset])))
 
     def finish(self, state: Chain) -> str:
-        return self._function(joined(state))
+        return self._function(join(state))
 
     def buffered(self, state: Chain) -> str:
-        return joined(state)
+        return join(state)
 
 
 def last_boundary(chain: Chain, text: str, safe: SafePair) -> int | None:
@@ -96,10 +96,10 @@ class BufferAllStage(Stage):
         return add(state, text), ""
 
     def finish(self, state: Chain) -> str:
-        return self._function(joined(state))
+        return self._function(join(state))
 
     def buffered(self, state: Chain) -> str:
-        return joined(state)
+        return join(state)
 
 
 class LiteralStage(Stage):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 class TextBuffer(NamedTuple):
     """A linked list of a text's parts, the last part first.
 
-    >>> joined(add(add(None, "two "), "words"))
+    >>> join(add(add(None, "two "), "words"))
     'two words'
     """
 
@@ -34,7 +34,7 @@ def length(chain: Chain) -> int:
     return chain.length if chain is not None else 0
 
 
-def joined(chain: Chain) -> str:
+def join(chain: Chain) -> str:
     """Return the text as one string."""
     parts = []
     while chain is not None:

@@ -43,7 +43,7 @@ class HeapStepper(Figure):
         leaves = model.initial_ids(piece)
         state = _LinkedList(leaves, model)
         steps: list[dict[str, Any]] = []
-        if (whole := model.whole(piece)) is not None and len(piece) > 1:
+        if (whole := model.whole_piece_id(piece)) is not None and len(piece) > 1:
             say = f"{quoted(piece)} is a token, id {whole}, and is taken whole. No heap is needed."
             state.heaps.append([])
             steps.append({"action": "whole", "rank": None, "node": 0, "token": whole, "take": len(piece), "say": say})

@@ -44,7 +44,7 @@ class MergePlayer(Figure):
         finished: list[int] = []
         for piece in pieces:
             now = model.initial_ids(piece)
-            whole = model.whole(piece)
+            whole = model.whole_piece_id(piece)
             if whole is not None and len(piece) > 1:
                 steps.append({"rank": None, "position": len(finished), "take": len(piece), "token": whole})
                 now = [whole]

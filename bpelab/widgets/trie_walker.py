@@ -38,7 +38,7 @@ class TrieWalker(Figure):
         model, piece = self._model, utf8(text)
         leaves = model.initial_ids(piece)
         steps: list[dict[str, Any]] = []
-        if (whole := model.whole(piece)) is not None and len(piece) > 1:
+        if (whole := model.whole_piece_id(piece)) is not None and len(piece) > 1:
             say = f"{quoted(piece)} is a token, id {whole}, and is taken whole."
             steps.append({"action": "accept", "position": 0, "token": whole, "say": say})
         else:

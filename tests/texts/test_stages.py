@@ -45,7 +45,7 @@ from bpelab.regex.matchers import Pattern
 from bpelab.streaming.added_token_search import StreamMatcher
 from bpelab.streaming.decoder import fused_stages
 from bpelab.texts.stages import BufferAllStage, LiteralStage, StageChain, last_boundary
-from bpelab.texts.text_buffer import add, joined, length
+from bpelab.texts.text_buffer import add, join, length
 from bpelab.texts.utf8_parts import utf8_text
 from bpelab.unicode.byte_alphabet import to_alphabet
 from bpelab.vocab.added_token_matcher import AddedTokenMatcher
@@ -67,10 +67,10 @@ def shown(stage, parts) -> list[tuple]:
 
 def test_chains():
     chain = add(add(None, "ab"), "c")
-    assert (joined(chain), length(chain)) == ("abc", 3)
+    assert (join(chain), length(chain)) == ("abc", 3)
     assert add(chain, "") is chain
-    assert (joined(None), length(None), add(None, "")) == ("", 0, None)
-    assert joined(add(chain, "d")) == "abcd" and joined(chain) == "abc"
+    assert (join(None), length(None), add(None, "")) == ("", 0, None)
+    assert join(add(chain, "d")) == "abcd" and join(chain) == "abc"
 
 
 def test_the_last_place():

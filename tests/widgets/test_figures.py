@@ -337,7 +337,7 @@ class TestMergePlayer:
             expected = []
             for piece in maker().pieces(player.text):
                 steps = list(trace_encode(encoder, piece.encode()))
-                whole = maker().model.whole(piece.encode()) is not None and len(piece.encode()) > 1
+                whole = maker().model.whole_piece_id(piece.encode()) is not None and len(piece.encode()) > 1
                 expected += [None] if whole else [step.rank for step in steps]
             assert [step["rank"] for step in player.data["steps"]] == expected
 
@@ -363,7 +363,7 @@ class TestHeapStepper:
             for text in texts(10) if number < 2 else ["".join(rng.choices("ab", k=rng.randint(0, 40)))]:
                 stepper = HeapStepper(model, text)
                 piece = stepper.text.encode()
-                if model.whole(piece) is not None and len(piece) > 1:
+                if model.whole_piece_id(piece) is not None and len(piece) > 1:
                     assert [step["action"] for step in stepper.data["steps"]] == ["whole"]
                     continue
                 self.compare(stepper, list(trace_encode(ENCODERS["heap"](model), piece)))
@@ -402,7 +402,7 @@ class TestTrieWalker:
             walker = TrieWalker(model, text)
             piece = walker.text.encode()
             assert walker.data["ids"] == ENCODERS["trie"](model).encode_piece(piece)
-            if model.whole(piece) is None:
+            if model.whole_piece_id(piece) is None:
                 steps = list(trace_encode(ENCODERS["trie"](model), piece))
                 told = [(step["action"], step["position"], step["token"]) for step in walker.data["steps"]]
                 assert told == [(step.action, step.position, step.token) for step in steps]
