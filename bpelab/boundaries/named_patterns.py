@@ -64,7 +64,7 @@ def last_boundary(text: str, end: int, cut: Cut | bool = Cut.AT_WORDS) -> int:
 def iter_boundaries(text: str, start: int, cut: Cut | bool = Cut.AT_WORDS) -> Iterator[int]:
     """Iterate over the boundaries of `text` from `start` on; the end of the text isn't one.
 
-    >>> list(safe_cuts("two words, and", 4))
+    >>> list(iter_boundaries("two words, and", 4))
     [9]
     """
     return (match.end() for match in _cut(cut).finditer(text, max(0, start - 1)) if match.end() >= start)

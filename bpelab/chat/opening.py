@@ -38,7 +38,7 @@ def choose(backend: str, files: "ModelFiles | None") -> Choice:
 def open_with_fallback(name: str, files: "ModelFiles", options: dict[str, Any]) -> Backend:
     """Open the model with `options` of `open_backend`; if a GPU fails and no device is given, use the processor.
 
-    In that case it warns with OnProcessor, in one line, and sets the device in `options`, so that the GPU isn't tried
+    In that case it warns with GPUFallback, in one line, and sets the device in `options`, so that the GPU isn't tried
     again. Raises what `open_backend` raises for the processor.
     """
     try:

@@ -25,7 +25,7 @@ def remove_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[Tokenizer
     Raises VocabularyError for a token that the post-processor or padding adds to texts.
 
     >>> spec = TokenizerSpec(BPEModel.from_merges([(b"l", b"o"), (b"e", b"r")]), special_tokens={"<|end|>": 300})
-    >>> fewer, ids = without_tokens(spec, {256})
+    >>> fewer, ids = remove_tokens(spec, {256})
     >>> fewer.model.tokens[256], fewer.special_tokens.ids, ids[300]
     (b'er', {'<|end|>': 299}, 299)
     """

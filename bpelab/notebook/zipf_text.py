@@ -47,7 +47,7 @@ def word(rank: int) -> str:
 def zipf_text(size: int, seed: int = 0) -> Iterator[str]:
     """Yield parts of a text of about `size` characters in total.
 
-    >>> sum(map(len, made_text(100_000))) // 1000
+    >>> sum(map(len, zipf_text(100_000))) // 1000
     100
     """
     random = np.random.default_rng(seed)

@@ -273,7 +273,7 @@ import os, signal, threading
 from bpelab import BPETokenizer
 from bpelab.core import batch
 t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="native")
-texts, begun, undivided = ["lowest newer " * 900] * 200_000, threading.Event(), batch.undivided
+texts, begun, undivided = ["lowest newer " * 900] * 200_000, threading.Event(), batch.batch_for_native
 t.encode_batch_array(texts[:99], threads=3)  # all that is loaded for it is there
 def watched(*given):
     if threading.current_thread() is not threading.main_thread():
@@ -282,7 +282,7 @@ def watched(*given):
 def press():
     begun.wait()
     os.kill(os.getpid(), signal.SIGINT)
-batch.undivided = watched
+batch.batch_for_native = watched
 threading.Thread(target=press).start()
 try:
     t.encode_batch_array(texts, threads=3)
