@@ -4,7 +4,7 @@ All share a small interface: `train(corpus, vocab_size)`, `encode`, `decode`, `t
 `vocabulary`. They are for comparison; `BPETokenizer` is what the library recommends.
 
 `FewestTokens` is for comparison too: it finds the segmentation with the fewest tokens of a BPE model. This package may
-import the library. Start with `schoolbook.py`.
+import the library. Begin with `schoolbook.py`.
 """
 
 from .characters import CharacterTokenizer

@@ -1,7 +1,7 @@
 """Exercises that check themselves: `check`, `hint`, `solution` and `progress`.
 
 A chapter's exercises are in `chapters/NAME.py`, where NAME is the name of its notebook. The file is imported when one
-of them is first needed. It may import the whole library and `notebook`. Start with `checker.py`.
+of them is first needed. It may import the whole library and `notebook`. Begin with `checker.py`.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Helpers for the book's pages: its text, live source code, plots of growth, tested claims.
 
-It may import the library; besides the pages, `exercises`, `widgets`, `bench` and `cli` import it. Start with
+It may import the library; besides the pages, `exercises`, `widgets`, `bench` and `cli` import it. Begin with
 `live_source.py`, which shows an algorithm on a page.
 """
 

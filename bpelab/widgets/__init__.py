@@ -4,7 +4,7 @@ Each figure is an `anywidget` that draws the library's own traces and tokens, co
 contains its data as JSON and draws it with the same front-end code, without a kernel or the network;
 `bpelab.widgets.sphinx` is the extension that serves this code.
 
-The classes, and anywidget, are loaded on first use. This package may import the library. Start with `base.py`.
+The classes, and anywidget, are loaded on first use. This package may import the library. Begin with `base.py`.
 """
 
 from typing import TYPE_CHECKING
