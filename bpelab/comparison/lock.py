@@ -151,7 +151,7 @@ def verify_lock(tokenizer: Tokenizer, path: Path) -> int:
         )
     if hash_of_tokens(tokenizer) != lock["tokens"]:
         raise BPELabError(
-            f"{path}: all {len(lock['probes']):,} probes have the same ids, and others stand for other tokens now: "
-            "`bpelab diff` with the tokenizer that was locked says which"
+            f"{path}: all {len(lock['probes']):,} probes have the same ids, but other ids have different tokens now. "
+            "To see which, run `bpelab diff` with the locked tokenizer"
         )
     return len(lock["probes"])

@@ -59,7 +59,7 @@ def compare_models(first: BPEModel, second: BPEModel) -> ModelDifference | None:
     if first.tokens != second.tokens:
         ids = sorted(i for i in {*first.tokens, *second.tokens} if first.tokens.get(i) != second.tokens.get(i))
         one, two = first.tokens.get(ids[0]), second.tokens.get(ids[0])
-        sentence = f"{len(ids):,} ids stand for other tokens: the first, {ids[0]}, for {_shown(one)} and {_shown(two)}"
+        sentence = f"{len(ids):,} ids have different tokens; the first is {ids[0]}: {_shown(one)} and {_shown(two)}"
         tokens = [model.tokens[i] for i in ids[:MOST_SHOWN] for model in (first, second) if i in model.tokens]
         return ModelDifference("vocabulary", sentence, False, tuple(as_texts(tokens)))
     if (first.units, first.alphabet) != (second.units, second.alphabet):
@@ -150,4 +150,4 @@ def as_texts(tokens: Iterable[bytes]) -> Iterator[str]:
 
 
 def _shown(token: bytes | None) -> str:
-    return "none" if token is None else repr(token.decode()) if from_utf8(token) is not None else repr(token)
+    return "no token" if token is None else repr(token.decode()) if from_utf8(token) is not None else repr(token)

@@ -22,7 +22,7 @@ class PartDifference:
     text: str | None = None
 
     def __str__(self) -> str:
-        shows = {True: "", False: " (no text shows it: proved)", None: " (nothing was found by which it shows)"}
+        shows = {True: "", False: " (proved to change no id)", None: " (no text found that shows it)"}
         return f"{self.part}: {self.sentence}{shows[self.matters]}"
 
 
@@ -77,11 +77,11 @@ class TokenizerDifference:
         if self.basis == "example":
             return "different"
         if self.basis == "search":
-            return f"equal as far as a search shows: {self.texts_tried:,} texts have the same ids; no proof"
+            return f"equal as far as the search goes: {self.texts_tried:,} texts have the same ids; no proof"
         return (
-            "equal: made of the same parts"
+            "equal: the same parts"
             if self.basis == "the same parts"
-            else "equal: what differs changes no id, proved"
+            else "equal: the differences are proved to change no id"
         )
 
 

@@ -17,7 +17,7 @@ def saved(tmp_path):
 def test_diff(tmp_path, capsys):
     one, two = saved(tmp_path)
     assert main(["diff", one, one]) == 0
-    assert capsys.readouterr().out == "equal: made of the same parts\n"
+    assert capsys.readouterr().out == "equal: the same parts\n"
     (tmp_path / "corpus.txt").write_text("low\n12\n1 2\n123 lower\n")
     assert main(["diff", one, two, "--corpus", str(tmp_path / "corpus.txt")]) == 1
     said = capsys.readouterr().out.splitlines()

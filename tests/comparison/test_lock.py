@@ -45,7 +45,7 @@ def test_ids_that_no_probe_has(tokenizer, tmp_path):
     model = BPEModel(tokens, tokenizer.model.merges, tokenizer.model.alphabet)
     other = BPETokenizer(model, special_tokens=tokenizer.spec.special_tokens)
     assert moved_probes(other, read_lock(path)) == []
-    with pytest.raises(BPELabError, match="have the same ids, and others stand for other tokens now"):
+    with pytest.raises(BPELabError, match="have the same ids, but other ids have different tokens now"):
         verify_lock(other, path)
 
 
