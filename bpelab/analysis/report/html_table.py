@@ -27,13 +27,13 @@ def percent(share: float) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], left: Iterable[int] = ()) -> str:
-    """Return a table that scrolls if it is too wide; the first column and those in `left` are text.
+def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], text_columns: Iterable[int] = ()) -> str:
+    """Return a table that scrolls if it is too wide; the first column and those in `text_columns` are text.
 
     >>> table(["name", "n"], [["<b>a</b>", 1234]]).count("<td")
     2
     """
-    text = {0, *left}
+    text = {0, *text_columns}
     names = "".join(f'<th scope="col"{_left_class(column in text)}>{name}</th>' for column, name in enumerate(head))
     body = "".join(
         "<tr>"

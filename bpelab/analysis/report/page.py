@@ -12,7 +12,7 @@ from html import escape
 from ..compression import Compression
 from ..numbers import NumberCuts
 from .html_table import Cell, percent, table
-from .measure import Measured, Report
+from .measure import Measures, Report
 from .optional_sections import cost, domains, premiums, superwords
 from .svg_charts import bars, escape_html, lines
 
@@ -62,7 +62,7 @@ def page(report: Report) -> str:
     >>> html.startswith("<!doctype html>"), "<one>" in html, "&lt;one&gt;" in html
     (True, False, True)
     """
-    names = ", ".join(escape_html(name, 40) for name in report.measured)
+    names = ", ".join(escape_html(name, 40) for name in report.measures)
     body = "".join(
         f"<section><h2>{escape(title)}</h2>{content}</section>"
         for title, content in (
@@ -95,10 +95,10 @@ def _tokens(tokens: Sequence[tuple[int, bytes]]) -> str:
 
 
 def _facts(report: Report) -> str:
-    def pattern(each: Measured) -> str:
+    def pattern(each: Measures) -> str:
         return f"<code>{escape_html(each.pattern, 90)}</code>" if each.pattern else "none, or more than one"
 
-    rows = [(escape_html(name), each.tokens, pattern(each)) for name, each in report.measured.items()]
+    rows = [(escape_html(name), each.tokens, pattern(each)) for name, each in report.measures.items()]
     sizes = ", ".join(
         f"{escape_html(name)} ({len(text.encode('utf-8', 'replace')):,} bytes)" for name, text in report.texts.items()
     )
@@ -106,24 +106,24 @@ def _facts(report: Report) -> str:
 
 
 def _compression(report: Report) -> str:
-    def row(text: str, name: str, found: Compression) -> tuple[Cell, ...]:
+    def row(text: str, name: str, measures: Compression) -> tuple[Cell, ...]:
         return (
             escape_html(text),
             escape_html(name),
-            found.tokens,
-            found.bytes_per_token,
-            found.characters_per_token,
-            found.fertility,
-            found.renyi_efficiency,
-            found.used,
-            percent(found.share_used),
+            measures.tokens,
+            measures.bytes_per_token,
+            measures.characters_per_token,
+            measures.fertility,
+            measures.renyi_efficiency,
+            measures.distinct_tokens,
+            percent(measures.share_used),
         )
 
     head = ("text", "tokenizer", "tokens", "bytes per token", "characters per token", "tokens per word")
-    rows = [row(text, name, each.texts[text]) for text in report.texts for name, each in report.measured.items()]
+    rows = [row(text, name, each.texts[text]) for text in report.texts for name, each in report.measures.items()]
     chart = bars(
         {
-            text: {name: each.texts[text].bytes_per_token for name, each in report.measured.items()}
+            text: {name: each.texts[text].bytes_per_token for name, each in report.measures.items()}
             for text in report.texts
         },
         "bytes per token",
@@ -141,7 +141,7 @@ def _round_trip(report: Report) -> str:
     names = [*report.texts, "a hard sample"]
     rows = [
         (escape_html(name), *("yes" if each.round_trips[text] else "<b>no</b>" for text in names))
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
     ]
     return (
         "<p>Whether decoding the ids returns the text. The sample contains what normalizers change: double "
@@ -151,13 +151,13 @@ def _round_trip(report: Report) -> str:
 
 
 def _numbers(report: Report) -> str:
-    def row(name: str, what: str, found: NumberCuts) -> tuple[Cell, ...]:
-        shares = {way: round(100 * count / found.numbers) for way, count in found.directions.items()}
+    def row(name: str, what: str, cuts: NumberCuts) -> tuple[Cell, ...]:
+        shares = {way: round(100 * count / cuts.numbers) for way, count in cuts.directions.items()}
         ways = ", ".join(f"{way} {share}%" for way, share in shares.items() if share)
-        return escape_html(name), what, found.tokens_per_number, found.consistency, ways
+        return escape_html(name), what, cuts.tokens_per_number, cuts.consistency, ways
 
     rows = []
-    for name, each in report.measured.items():
+    for name, each in report.measures.items():
         rows += [row(name, "0 to 9999", each.numbers), row(name, "7 and 8 digits", each.long_numbers)]
     return (
         "<p>Consistency is the share of numbers that are cut as most numbers of their length are. <i>Left</i> and "
@@ -170,16 +170,16 @@ def _white_space(report: Report) -> str:
     some = (1, 2, 4, 8, 16, 32, 64)
     rows: list[Sequence[Cell]] = [
         (escape_html(name), kind, *(sizes[number - 1] for number in some))
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
         for kind, sizes in each.runs.items()
     ]
     chart = lines(
-        {name: each.runs["spaces and a letter"] for name, each in report.measured.items()}, "spaces", "tokens"
+        {name: each.runs["spaces and a letter"] for name, each in report.measures.items()}, "spaces", "tokens"
     )
     code = [
         (escape_html(text), escape_html(name), each.code[text].tokens_per_line, percent(each.code[text].blank_share))
         for text in report.texts
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
     ]
     return (
         f'<p>Tokens for a run of spaces before a letter:</p><div class="wide">{chart}</div>'
@@ -192,7 +192,7 @@ def _white_space(report: Report) -> str:
 def _longest_tokens(report: Report) -> str:
     rows = [
         (escape_html(name), position, f"<code>{escape_html(token, MAX_TOKEN_SHOWN)}</code>", token_id, len(token))
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
         for position, (token_id, token) in enumerate(each.longest, 1)
     ]
     return table(("tokenizer", "", "token", "id", "bytes"), rows, [2])
@@ -203,12 +203,12 @@ def _shared(report: Report) -> str:
         (
             escape_html(a),
             escape_html(b),
-            found.shared,
-            percent(found.share_of_first),
-            percent(found.share_of_second),
-            found.same_id,
+            overlap.shared,
+            percent(overlap.share_of_first),
+            percent(overlap.share_of_second),
+            overlap.same_id,
         )
-        for (a, b), found in report.overlaps.items()
+        for (a, b), overlap in report.overlaps.items()
     ]
     if not rows:
         return ""
@@ -218,7 +218,7 @@ def _shared(report: Report) -> str:
 
 
 def _unreachable(report: Report) -> str:
-    def unreachable_alone(each: Measured) -> tuple[Cell, str]:
+    def unreachable_alone(each: Measures) -> tuple[Cell, str]:
         return (
             ("–", "not reported for tokens that are characters")
             if each.unreachable_alone is None
@@ -227,7 +227,7 @@ def _unreachable(report: Report) -> str:
 
     rows = [
         (escape_html(name), len(each.never_merged), _tokens(each.never_merged), *unreachable_alone(each))
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
     ]
     return (
         "<p>Tokens that no merge makes, and tokens that encoding their own text, alone or in a few contexts, doesn't "
@@ -239,7 +239,7 @@ def _unreachable(report: Report) -> str:
 def _findings(report: Report) -> str:
     items = "".join(
         f"<li>{escape_html(name)}: {escape_html(sentence, 300)}</li>"
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
         for sentence in each.findings
     )
     return f"<ul>{items}</ul>" if items else ""
