@@ -37,7 +37,7 @@ def domains(report: Report) -> str:
         for name, each in report.measures.items():
             shift = DomainShift(each.texts[home], each.texts[text])
             ratios = shift.home.bytes_per_token, shift.away.bytes_per_token
-            rows.append([escape_html(text), escape_html(name), *ratios, percent(shift.loss)])
+            rows.append([text, name, *ratios, percent(shift.loss)])
     chart = _relative_to_fewest(
         {text: {name: each.texts[text].tokens for name, each in report.measures.items()} for text in report.texts},
         "Tokens",
@@ -61,10 +61,10 @@ def superwords(report: Report) -> str:
             alone: list[Cell] = ["–", "–", "–"]
             if use.words_vocabulary is not None and use.tokens_of_words_alone is not None:
                 alone = [use.words_vocabulary, use.tokens_of_words_alone, percent(use.saving)]
-            rows.append([escape_html(text), escape_html(name), use.superwords, *shares, use.words_per_token, *alone])
+            rows.append([text, name, use.superwords, *shares, use.words_per_token, *alone])
     if not rows:
         return ""
-    head = ("text", "tokenizer", "superwords", "of the vocabulary", "of the text&#x27;s tokens", "words per token")
+    head = ("text", "tokenizer", "superwords", "of the vocabulary", "of the text's tokens", "words per token")
     return (
         "<p>A superword is a token that continues over the end of a word, as <code> of the</code> does. <i>Words "
         "alone</i> is the text encoded with the word merges: those before the first superword if words were learned "
@@ -84,15 +84,7 @@ def premiums(report: Report) -> str:
         {text: {name: by_text[text].premium for name, by_text in report.premiums.items()} for text in others}, "premium"
     )
     rows = [
-        (
-            escape_html(text),
-            escape_html(name),
-            each.tokens,
-            each.bytes,
-            each.premium,
-            each.byte_premium,
-            each.tokenizer_premium,
-        )
+        (text, name, each.tokens, each.bytes, each.premium, each.byte_premium, each.tokenizer_premium)
         for text in (first, *others)
         for name, each in ((name, by_text[text]) for name, by_text in report.premiums.items())
     ]
@@ -127,14 +119,14 @@ def _context(report: Report, context: int) -> str:
         if measures.tokens:
             capacity = context_capacity(context, measures)
             words, pages = f"{capacity.words:,.0f}", f"{capacity.pages:,.1f}"
-        rows.append([escape_html(text), escape_html(name), measures.tokens, words, pages])
+        rows.append([text, name, measures.tokens, words, pages])
     says = f"<p>What fits into a context of {context:,} tokens, in text like this, with pages of 300 words:</p>"
     return says + table((*HEAD, "words that fit", "pages that fit"), rows, [1])
 
 
 def _price(report: Report, rate: float) -> str:
     rows = [
-        (escape_html(text), escape_html(name), each.tokens, f"{price({'read': each.tokens}, {'read': rate}):.6f}")
+        (text, name, each.tokens, f"{price({'read': each.tokens}, {'read': rate}):.6f}")
         for text, name, _, each in _each(report)
     ]
     return f"<p>What reading the text costs at {rate:g} for a million tokens:</p>" + table((*HEAD, "price"), rows, [1])
@@ -149,9 +141,7 @@ def _operations(report: Report, shape: ModelShape) -> str:
         totals[text][name] = total = sum(work.values())
         shares = percent(ratio(work["output"], total)), percent(vocabulary_share(model)[0])
         cache = round(measures.tokens * model.cache_bytes)
-        rows.append(
-            [escape_html(text), escape_html(name), measures.tokens, total, shares[0], weights, shares[1], cache]
-        )
+        rows.append([text, name, measures.tokens, total, shares[0], weights, shares[1], cache])
     head = (*HEAD, "operations", "for the output", "weights", "for the vocabulary", "bytes of cache")
     return (
         f"<p>A model of {shape.layers:,} layers that is {shape.hidden:,} wide, with the tokenizer's own vocabulary. "
