@@ -55,58 +55,58 @@ def audit(tokenizer: BPETokenizer, corpus: Corpus | None = None) -> Iterator[str
 
 
 def _unreachable(tokenizer: BPETokenizer) -> Iterator[str]:
-    model, lost = tokenizer.model, never_merged(tokenizer)
-    if lost:
+    model, unreachable = tokenizer.model, never_merged(tokenizer)
+    if unreachable:
         how = "by merging, only as a whole piece" if model.ignore_merges else "by any text"
-        shown = ", ".join(f"{printable(model.tokens[i])!r} {i}" for i in lost[:MAX_SHOWN])
-        more = f" and {len(lost) - MAX_SHOWN:,} more" if len(lost) > MAX_SHOWN else ""
-        yield f"{_counted(len(lost), 'token')} can't be reached {how}: {shown}{more}"
+        examples = ", ".join(f"{printable(model.tokens[i])!r} {i}" for i in unreachable[:MAX_SHOWN])
+        more = f" and {len(unreachable) - MAX_SHOWN:,} more" if len(unreachable) > MAX_SHOWN else ""
+        yield f"{_plural(len(unreachable), 'token')} can't be reached {how}: {examples}{more}"
 
 
 def _unseen(tokenizer: BPETokenizer, corpus: Corpus) -> Iterator[str]:
     with rereadable(corpus) as texts:
-        if lost := unseen(tokenizer, texts):
+        if ids := unseen(tokenizer, texts):
             free = len(prune(tokenizer, corpus=texts, min_frequency=1).removed)
-            yield f"{_counted(len(lost), 'token')} unused by the corpus; no other token needs {free:,} of them"
+            yield f"{_plural(len(ids), 'token')} unused by the corpus; no other token needs {free:,} of them"
 
 
 def _odd_merges(tokenizer: BPETokenizer) -> Iterator[str]:
     merges = tokenizer.model.merges
     if isinstance(merges, RankMerges) or not merges:
         return
-    repeated = 1 + max(rank for rank, _ in merges.values()) - len(merges)
-    if repeated > 0:
-        are = "is" if repeated == 1 else "are"
-        yield f"{_counted(repeated, 'merge')} in its list {are} repeated; the last one counts"
+    repeats = 1 + max(rank for rank, _ in merges.values()) - len(merges)
+    if repeats > 0:
+        are = "is" if repeats == 1 else "are"
+        yield f"{_plural(repeats, 'merge')} in its list {are} repeated; the last one counts"
     several = len(merges) - len({new for _, new in merges.values()})
     if several:
-        yield f"{_counted(several, 'more merge')} than tokens they make: some tokens are made in several ways"
+        yield f"{_plural(several, 'more merge')} than tokens they make: some tokens are made in several ways"
 
 
 def _missing_symbols(tokenizer: BPETokenizer) -> Iterator[str]:
     model, units = tokenizer.model, tokenizer.model.units
     if units is None:
         return
-    known = (
+    byte_values = (
         {unit[0] for unit in model.alphabet if len(unit) == 1} if not units.characters else set(units.byte_tokens or {})
     )
     becomes = "the unknown token" if units.unk_id is not None else "nothing: they are lost"
     if units.characters and units.byte_tokens is None:
         yield f"it starts from {len(model.alphabet):,} characters; others become {becomes}"
-    elif (missing := [byte for byte in range(256) if byte not in known]) and not model.is_byte_level:
-        shown = ", ".join(f"{byte:#04x}" for byte in missing[:MAX_SHOWN])
+    elif (missing := [byte for byte in range(256) if byte not in byte_values]) and not model.is_byte_level:
+        examples = ", ".join(f"{byte:#04x}" for byte in missing[:MAX_SHOWN])
         have = "has" if len(missing) == 1 else "have"
-        yield f"{_counted(len(missing), 'byte')} {have} no token ({shown}) and become {becomes}"
+        yield f"{_plural(len(missing), 'byte')} {have} no token ({examples}) and become {becomes}"
 
 
 def _unread_byte_alphabet(tokenizer: BPETokenizer) -> Iterator[str]:
     model, units = tokenizer.model, tokenizer.model.units
     if units is None or not units.characters or not {char.encode() for char in BYTE_OF_CHAR} <= model.alphabet.keys():
         return
-    if lost := [char for char in OUTSIDE_BYTE_ALPHABET if not _comes_back(tokenizer, char)]:
+    if chars := [char for char in OUTSIDE_BYTE_ALPHABET if not _comes_back(tokenizer, char)]:
         yield (
             "its tokens are written in GPT-2's byte alphabet, but its file has no ByteLevel, so text is not turned "
-            f"into bytes first: {', '.join(map(repr, lost))} and others become nothing or the unknown token"
+            f"into bytes first: {', '.join(map(repr, chars))} and others become nothing or the unknown token"
         )
 
 
@@ -120,7 +120,7 @@ def _unused_ids(tokenizer: BPETokenizer) -> Iterator[str]:
     if holes:
         first = next(number for number in range(tokenizer.n_vocab) if number not in tokens)
         have = "has" if holes == 1 else "have"
-        yield f"{_counted(holes, 'id')} below the highest {have} no token, the first of them {first}"
+        yield f"{_plural(holes, 'id')} below the highest {have} no token, the first of them {first}"
     if len({token.id for token in tokenizer.added_tokens}) < len(tokenizer.added_tokens):
         yield "two added tokens have one id"
 
@@ -132,5 +132,5 @@ def _unexpected_pattern(tokenizer: BPETokenizer) -> Iterator[str]:
             yield f"its special tokens are those of {family}, whose pattern is {expected}, but it splits differently"
 
 
-def _counted(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count:,} {what}" + ("" if count == 1 else "s")

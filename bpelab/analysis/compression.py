@@ -71,14 +71,14 @@ class Compression:
         return ratio(self.tokens, self.words)
 
     @property
-    def used(self) -> int:
+    def distinct_tokens(self) -> int:
         """The number of distinct tokens that occur."""
         return len(self.uses)
 
     @property
     def share_used(self) -> float:
         """The fraction of the vocabulary that occurs, 0 to 1."""
-        return ratio(self.used, self.vocabulary)
+        return ratio(self.distinct_tokens, self.vocabulary)
 
     @property
     def renyi_efficiency(self) -> float:
@@ -92,8 +92,8 @@ def compression(tokenizer: BPETokenizer, text: str) -> Compression:
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
     >>> tokenizer.tokenize("lower low")
     [b'low', b'e', b'r', b' low']
-    >>> found = compression(tokenizer, "lower low")
-    >>> found.tokens, found.words, found.bytes_per_token, found.fertility
+    >>> measures = compression(tokenizer, "lower low")
+    >>> measures.tokens, measures.words, measures.bytes_per_token, measures.fertility
     (4, 2, 2.25, 2.0)
     """
     text = valid_text(text)

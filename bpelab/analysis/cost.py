@@ -54,8 +54,8 @@ def memory_capacity(shape: ModelShape, memory: float, text: Compression, words_p
     ... )
     Capacity(tokens=1946, words=1297.3333333333333, pages=4.3244444444444445)
     """
-    left = require_number("memory", memory) - shape.weight_bytes
-    return context_capacity(max(0, int(left // shape.cache_bytes)), text, words_per_page)
+    cache_memory = require_number("memory", memory) - shape.weight_bytes
+    return context_capacity(max(0, int(cache_memory // shape.cache_bytes)), text, words_per_page)
 
 
 def context_capacity(context: int, text: Compression, words_per_page: int = 300) -> Capacity:

@@ -43,8 +43,8 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         **{name: None if part is None else str(part)[:300] for name, part in parts.items()},
         "special_tokens": tokenizer.special_tokens,
         "roles": {role: name for role in ROLES if (name := getattr(tokenizer, f"{role}_token")) is not None},
-        "lossless": not (lost := losses(tokenizer)),
-        "losses": [*lost, _changed(tokenizer)] if lost else [],
+        "lossless": not (reasons := losses(tokenizer)),
+        "losses": [*reasons, _changed_lines(tokenizer)] if reasons else [],
         "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
         "chat_template": "chat_template" in tokenizer.spec.metadata,
         "whole_pieces_first": model.ignore_merges,
@@ -57,7 +57,7 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     }
 
 
-def _changed(tokenizer: BPETokenizer) -> str:
+def _changed_lines(tokenizer: BPETokenizer) -> str:
     return f"{count_changed_lines(tokenizer)} of {len(sample_lines())} lines in many scripts decode to another text"
 
 

@@ -42,17 +42,17 @@ def tokenization_premiums(tokenizer: BPETokenizer, texts: Mapping[str, str], ref
     Raises KeyError if `reference` isn't one of the names. With an empty reference text, premiums are NaN.
 
     >>> tokenizer = BPETokenizer.train("hello " * 9, 260)
-    >>> found = tokenization_premiums(tokenizer, {"English": "hello", "Greek": "γεια"}, "English")
-    >>> found["Greek"]
+    >>> premiums = tokenization_premiums(tokenizer, {"English": "hello", "Greek": "γεια"}, "English")
+    >>> premiums["Greek"]
     TokenPremium(tokens=8, bytes=8, premium=8.0, byte_premium=1.6)
-    >>> found["Greek"].tokenizer_premium
+    >>> premiums["Greek"].tokenizer_premium
     5.0
     """
     if reference not in texts:
         raise KeyError(f"the reference {reference!r} is not one of {', '.join(texts)}")
-    found = {name: compression(tokenizer, text) for name, text in texts.items()}
-    base = found[reference]
+    compressions = {name: compression(tokenizer, text) for name, text in texts.items()}
+    base = compressions[reference]
     return {
         name: TokenPremium(each.tokens, each.bytes, ratio(each.tokens, base.tokens), ratio(each.bytes, base.bytes))
-        for name, each in found.items()
+        for name, each in compressions.items()
     }

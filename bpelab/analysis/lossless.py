@@ -34,8 +34,8 @@ def losses(tokenizer: BPETokenizer) -> list[str]:
         reasons.append("not all that a text may hold has a token")
     if not spec.joins_bytes:
         reasons.append(f"its decoder doesn't just join bytes, {str(spec.decoder)[:120]}")
-    if changed := [token.content for token in spec.special_tokens.tokens if _is_changed(tokenizer, token)]:
-        reasons.append(f"an added token decodes to another text or strips spaces, {changed[0]!r}")
+    if changed_tokens := [token.content for token in spec.special_tokens.tokens if _is_changed(tokenizer, token)]:
+        reasons.append(f"an added token decodes to another text or strips spaces, {changed_tokens[0]!r}")
     return reasons
 
 

@@ -78,11 +78,11 @@ class NumberCuts:
     @property
     def directions(self) -> dict[Direction, int]:
         """Direction -> count of numbers split that way, the most frequent first."""
-        found: Counter[Direction] = Counter()
+        counts: Counter[Direction] = Counter()
         for shapes in self.shapes.values():
             for shape, count in shapes.items():
-                found[direction(shape)] += count
-        return dict(found.most_common())
+                counts[direction(shape)] += count
+        return dict(counts.most_common())
 
     @property
     def consistency(self) -> float:
@@ -93,8 +93,8 @@ class NumberCuts:
 def number_cuts(tokenizer: BPETokenizer, numbers: Iterable[int | str] = range(10_000), before: str = "") -> NumberCuts:
     """Return how `numbers`, written without a sign, are split.
 
-    >>> found = number_cuts(BPETokenizer.train("10 11 12 " * 9, 257), range(10, 13))
-    >>> found.shapes, found.tokens_per_number, found.consistency
+    >>> cuts = number_cuts(BPETokenizer.train("10 11 12 " * 9, 257), range(10, 13))
+    >>> cuts.shapes, cuts.tokens_per_number, cuts.consistency
     ({2: Counter({(1, 1): 2, (2,): 1})}, 1.6666666666666667, 0.6666666666666666)
     """
     shapes: dict[int, Counter[tuple[int, ...]]] = {}

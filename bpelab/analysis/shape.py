@@ -88,22 +88,22 @@ class ModelShape:
         """
         if isinstance(text := config.get("text_config"), Mapping):
             config = {**config, **text}
-        found = {
+        values = {
             name: config[key]
             for name, keys in CONFIG_KEYS.items()
             for key in reversed(keys)
             if config.get(key) is not None
         }
-        found |= changes
+        values |= changes
         for name in ("hidden", "layers", "heads", "vocabulary"):
-            if name not in found:
+            if name not in values:
                 raise BPELabError(f"the config has no {' and no '.join(map(repr, CONFIG_KEYS[name]))}")
-            require_integer(name, found[name])
+            require_integer(name, values[name])
         if "n_embd" in config:
-            found = {"gated": False, "tied": True, "feed_forward": 4 * found["hidden"], **found}
-        if "feed_forward" not in found:
+            values = {"gated": False, "tied": True, "feed_forward": 4 * values["hidden"], **values}
+        if "feed_forward" not in values:
             raise BPELabError("the config has no 'intermediate_size', and it doesn't follow from the rest")
-        return cls(**{"kv_heads": found["heads"], "head_size": found["hidden"] // found["heads"], **found})
+        return cls(**{"kv_heads": values["heads"], "head_size": values["hidden"] // values["heads"], **values})
 
     @property
     def weights(self) -> dict[str, int]:

@@ -42,8 +42,8 @@ def superwords(tokenizer: BPETokenizer, word_pattern: str | None = None) -> list
     >>> superwords(BPETokenizer.train(text, 268))
     []
     """
-    named = find_pattern(tokenizer.pattern) if tokenizer.pattern else None
-    if word_pattern is None and named is not None and named.cuts_words:
+    own_pattern = find_pattern(tokenizer.pattern) if tokenizer.pattern else None
+    if word_pattern is None and own_pattern is not None and own_pattern.cuts_words:
         return []
     word = Split(word_pattern or WIDEST)
 
@@ -74,15 +74,15 @@ def words_alone(tokenizer: BPETokenizer, ids: Collection[int]) -> BPETokenizer |
         pairs = merge_pairs(model)
     except ConversionError:
         return None
-    made = {pair: model.ids[model.tokens[pair[0]] + model.tokens[pair[1]]] for pair in pairs}
-    learned = list(dict.fromkeys(made.values()))
-    gone = set(ids)
-    later = learned[next((at for at, new in enumerate(learned) if new in gone), len(learned)) :]
-    if len(gone) > len(later) / 2:
-        gone.update(later)
-    tokens = {token_id: token for token_id, token in model.tokens.items() if token_id not in gone}
-    kept = ((rank, pair) for rank, pair in enumerate(pairs) if gone.isdisjoint((*pair, made[pair])))
-    merges = {pair: (rank, made[pair]) for rank, pair in kept}
+    products = {pair: model.ids[model.tokens[pair[0]] + model.tokens[pair[1]]] for pair in pairs}
+    new_ids = list(dict.fromkeys(products.values()))
+    removed_ids = set(ids)
+    later = new_ids[next((at for at, new in enumerate(new_ids) if new in removed_ids), len(new_ids)) :]
+    if len(removed_ids) > len(later) / 2:
+        removed_ids.update(later)
+    tokens = {token_id: token for token_id, token in model.tokens.items() if token_id not in removed_ids}
+    word_pairs = ((rank, pair) for rank, pair in enumerate(pairs) if removed_ids.isdisjoint((*pair, products[pair])))
+    merges = {pair: (rank, products[pair]) for rank, pair in word_pairs}
     words = BPEModel(MappingProxyType(tokens), MappingProxyType(merges), model.alphabet, False, model.units)
     return BPETokenizer(words, **tokenizer.spec.arguments())
 
@@ -127,7 +127,7 @@ class SuperwordUse:
         return ratio(self.words, self.tokens)
 
     @property
-    def saved(self) -> float:
+    def saving(self) -> float:
         """The fraction of tokens saved, compared with `words_alone`; NaN if that returns None."""
         alone = self.tokens_of_words_alone
         return float("nan") if alone is None else 1 - ratio(self.tokens, alone)
@@ -139,20 +139,20 @@ def superword_uses(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> dict[st
     >>> from bpelab import Superwords
     >>> text, chosen = "one of the best of the rest " * 9, Superwords(transition=268)
     >>> tokenizer = BPETokenizer.train(text, 270, superwords=chosen)
-    >>> found = superword_uses(tokenizer, {"a line": "one of the best"})["a line"]
-    >>> found.superwords, found.uses, found.tokens, found.words_vocabulary, found.tokens_of_words_alone, found.saved
+    >>> use = superword_uses(tokenizer, {"a line": "one of the best"})["a line"]
+    >>> use.superwords, use.uses, use.tokens, use.words_vocabulary, use.tokens_of_words_alone, use.saving
     (2, 1, 3, 268, 5, 0.4)
     """
     ids = superwords(tokenizer)
     if not ids:
         return {}
-    alone, known, tokens = words_alone(tokenizer, ids), set(ids), tokenizer.model.tokens
+    alone, superword_ids, tokens = words_alone(tokenizer, ids), set(ids), tokenizer.model.tokens
     most = max(len(tokens[token_id].split()) for token_id in ids)
-    found = {}
+    uses_by_text = {}
     for name, text in texts.items():
-        measured = compression(tokenizer, text)
-        uses = sum(count for token_id, count in measured.uses.items() if token_id in known)
+        measures = compression(tokenizer, text)
+        uses = sum(count for token_id, count in measures.uses.items() if token_id in superword_ids)
         number = None if alone is None else alone.count_tokens(text, add_special_tokens=False)
         sizes = None if alone is None else len(alone), number
-        found[name] = SuperwordUse(len(ids), len(tokenizer), most, uses, measured.tokens, measured.words, *sizes)
-    return found
+        uses_by_text[name] = SuperwordUse(len(ids), len(tokenizer), most, uses, measures.tokens, measures.words, *sizes)
+    return uses_by_text

@@ -39,8 +39,8 @@ def never_merged(tokenizer: BPETokenizer) -> list[int]:
     >>> never_merged(BPETokenizer(BPEModel.from_ranks(ranks)))
     [300]
     """
-    added = {token.id for token in tokenizer.added_tokens}
-    return [token_id for token_id in derive_tokens(tokenizer.model).unreachable if token_id not in added]
+    added_ids = {token.id for token in tokenizer.added_tokens}
+    return [token_id for token_id in derive_tokens(tokenizer.model).unreachable if token_id not in added_ids]
 
 
 def unseen(
@@ -56,8 +56,8 @@ def unseen(
     [b'lo', b' low', b' lower']
     """
     uses = count_uses(tokenizer.spec, corpus, input_format=input_format, field=field)
-    known = base_ids(tokenizer.model) | {token.id for token in tokenizer.added_tokens}
-    return sorted(token_id for token_id in tokenizer.model.tokens if not uses[token_id] and token_id not in known)
+    exempt_ids = base_ids(tokenizer.model) | {token.id for token in tokenizer.added_tokens}
+    return sorted(token_id for token_id in tokenizer.model.tokens if not uses[token_id] and token_id not in exempt_ids)
 
 
 def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:
@@ -73,10 +73,10 @@ def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:
     """
     if tokenizer.model.units is not None and tokenizer.model.units.characters:
         raise BPELabError("this tokenizer's tokens are characters and not bytes, so their own text is not known")
-    added = {token.id for token in tokenizer.added_tokens}
-    found = []
+    added_ids = {token.id for token in tokenizer.added_tokens}
+    ids = []
     for token_id, token in tokenizer.model.tokens.items():
-        if token_id in added:
+        if token_id in added_ids:
             continue
         try:
             text = token.decode()
@@ -84,8 +84,8 @@ def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:
             continue
         texts = (before + text + after for before, after in CONTEXTS)
         if not any(token_id in tokenizer.encode(each, add_special_tokens=False) for each in texts):
-            found.append(token_id)
-    return found
+            ids.append(token_id)
+    return ids
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ..errors import BPELabError, TokenizerFileError
 from .arguments import nonempty_path
 
 if TYPE_CHECKING:
-    from ..analysis.report.measure import Measured, Report
+    from ..analysis.report.measure import Measures, Report
     from ..tokenizer import BPETokenizer
 
 EXAMPLES = """\
@@ -104,18 +104,18 @@ def run_report(args: argparse.Namespace) -> int:
 def _summary(report: "Report", texts: "Mapping[str, str]") -> dict[str, dict[str, dict[str, float]]]:
     """Return the sizes for JSON: text -> tokenizer -> bytes, tokens, bytes per token."""
 
-    def of(each: "Measured", text: str) -> dict[str, float]:
+    def of(each: "Measures", text: str) -> dict[str, float]:
         found = each.texts[text]
         return {"bytes": found.bytes, "tokens": found.tokens, "bytes_per_token": found.bytes_per_token}
 
-    return {text: {name: of(each, text) for name, each in report.measured.items()} for text in texts}
+    return {text: {name: of(each, text) for name, each in report.measures.items()} for text in texts}
 
 
 def _print_summary(out: Path, report: "Report", texts: "Mapping[str, str]", names: list[str]) -> None:
     width = max(map(len, names))
     for text in texts:
         print(f"{text}:")
-        for name, each in report.measured.items():
+        for name, each in report.measures.items():
             found = each.texts[text]
             print(f"  {name:{width}} {found.tokens:9,} tokens, {found.bytes_per_token:5.2f} bytes per token")
     print(f"{out}: written")

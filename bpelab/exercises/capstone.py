@@ -10,7 +10,7 @@ from ..analysis.tokens import never_merged, unreachable_alone
 from ..convert import TARGETS, check, unsupported
 from ..errors import BPELabError, PublishingError
 from ..notebook.messages import code
-from ..publishing.card import MEASURES, TEXT_FILE, agrees, format_measure, is_lost, measure, reference, stated
+from ..publishing.card import MEASURES, TEXT_FILE, agrees, format_measure, is_lost, measure, parse_card, reference
 from ..publishing.folder import changed_files
 from ..tokenizer import BPETokenizer, open_tokenizer
 from .rubric import NotEarned, Point, Rubric
@@ -194,7 +194,7 @@ def formats_agree(submission: Submission) -> str:
 
 def states_losses(submission: Submission) -> str:
     """Check that the card says what each format leaves out."""
-    rows, named = stated(submission.card), 0
+    rows, named = parse_card(submission.card), 0
     if not submission.formats:
         raise NotEarned("there is no other format", "write one, and a row of a table for it")
     for name, _, target in submission.formats:
@@ -241,7 +241,7 @@ def uses_vocabulary(submission: Submission) -> str:
 
 def numbers_match(submission: Submission) -> str:
     """Check that new measurements match the card's numbers."""
-    rows, measured = stated(submission.card), measure(submission.tokenizer, submission.text)
+    rows, measured = parse_card(submission.card), measure(submission.tokenizer, submission.text)
     for name in MEASURES:
         is_so = format_measure(name, measured[name])
         if name not in rows:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from .card import measure as measure, stated as stated
+    from .card import measure as measure, parse_card as parse_card
     from .folder import (
         FormatResult as FormatResult,
         changed_files as changed_files,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "measure": "card",
-    "stated": "card",
+    "parse_card": "card",
     "FormatResult": "folder",
     "changed_files": "folder",
     "publish": "folder",

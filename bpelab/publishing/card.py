@@ -1,6 +1,6 @@
 """The model card of a tokenizer: a README.md with numbers measured on a text in the same folder.
 
-A number that can be measured again can be checked, so the card lists its numbers in one table, which `stated` parses.
+A number that can be measured again can be checked, so the card lists its numbers in one table for `parse_card`.
 
 Chapter: Publish your own tokenizer. Cost: encoding the text, and encoding every token a few times.
 """
@@ -73,21 +73,21 @@ def is_lost(tokenizer: BPETokenizer, text: str) -> bool:
 def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
     """Measure the numbers of a card, by the names in MEASURES and OF_SUPERWORDS; NaN if one can't be measured.
 
-    >>> found = measure(BPETokenizer.train("low lower lowest " * 9, 262), "lower low")
-    >>> found["bytes per token"], found["tokens never reached"], found["hostile texts that are lost"]
+    >>> measures = measure(BPETokenizer.train("low lower lowest " * 9, 262), "lower low")
+    >>> measures["bytes per token"], measures["tokens never reached"], measures["hostile texts that are lost"]
     (2.25, 0, 0)
     """
-    found = compression(tokenizer, text)
+    sizes = compression(tokenizer, text)
     try:
         unreached: float = len({*never_merged(tokenizer), *unreachable_alone(tokenizer)})
     except BPELabError:  # tokens are characters
         unreached = math.nan
     values = (
         len(tokenizer),
-        found.bytes,
-        found.tokens,
-        found.bytes_per_token,
-        found.fertility,
+        sizes.bytes,
+        sizes.tokens,
+        sizes.bytes_per_token,
+        sizes.fertility,
         compression(reference(), text).bytes_per_token,
         sum(is_lost(tokenizer, each) for each in hostile_texts()),
         number_cuts(tokenizer).consistency,
@@ -99,11 +99,11 @@ def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
 
 def _of_superwords(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
     """Measure superwords, by the names in OF_SUPERWORDS; return an empty dict if the tokenizer has no superwords."""
-    if (found := superword_uses(tokenizer, {"": text}).get("")) is None:
+    if (use := superword_uses(tokenizer, {"": text}).get("")) is None:
         return {}
-    sizes = found.words_vocabulary, found.tokens_of_words_alone
+    sizes = use.words_vocabulary, use.tokens_of_words_alone
     alone = (math.nan if size is None else size for size in sizes)
-    return dict(zip(OF_SUPERWORDS, (found.superwords, found.share, found.words_per_token, *alone, found.saved)))
+    return dict(zip(OF_SUPERWORDS, (use.superwords, use.share, use.words_per_token, *alone, use.saving)))
 
 
 def format_measure(name: str, value: float) -> str:
@@ -115,10 +115,10 @@ def format_measure(name: str, value: float) -> str:
     return UNKNOWN if math.isnan(value) else format(value, {**MEASURES, **OF_SUPERWORDS}[name])
 
 
-def stated(card: str) -> dict[str, str]:
+def parse_card(card: str) -> dict[str, str]:
     """Parse the two-column rows in a card's tables: left cell -> right cell.
 
-    >>> stated("# A\\n| measured | |\\n| --- | ---: |\\n| bytes per token | 2.5 |\\n")
+    >>> parse_card("# A\\n| measured | |\\n| --- | ---: |\\n| bytes per token | 2.5 |\\n")
     {'measured': '', 'bytes per token': '2.5'}
     """
     rows = re.findall(r"^[ \t]*\|([^|\n]*)\|([^|\n]*)\|[ \t]*$", card, re.MULTILINE)
@@ -134,21 +134,21 @@ def agrees(claim: str, value: float) -> bool:
     """
     if math.isnan(value):
         return claim == UNKNOWN
-    found = re.fullmatch(r"(\d[\d,]{0,30})(?:\.(\d{1,15}))?(%?)", claim)
-    if found is None:
+    match = re.fullmatch(r"(\d[\d,]{0,30})(?:\.(\d{1,15}))?(%?)", claim)
+    if match is None:
         return False
-    decimals = len(found[2] or "") + (2 if found[3] else 0)
-    number = float(f"{found[1].replace(',', '')}.{found[2] or 0}") / (100 if found[3] else 1)
+    decimals = len(match[2] or "") + (2 if match[3] else 0)
+    number = float(f"{match[1].replace(',', '')}.{match[2] or 0}") / (100 if match[3] else 1)
     return abs(number - value) <= 0.5 * 10.0**-decimals + 1e-12
 
 
 def write_card(
-    name: str, tokenizer: BPETokenizer, measured: Mapping[str, float], files: Iterable[tuple[str, str]], about: str
+    name: str, tokenizer: BPETokenizer, measures: Mapping[str, float], files: Iterable[tuple[str, str]], about: str
 ) -> str:
     """Return the card, in Markdown. `files` has pairs: a file's name, and what the file leaves out."""
     pattern = tokenizer.pattern and find_pattern(tokenizer.pattern)
-    rows = "\n".join(f"| {row} | {format_measure(row, value)} |" for row, value in measured.items())
-    listed = "\n".join(f"| `{_table_cell(file)}` | {_table_cell(left_out)} |" for file, left_out in files)
+    rows = "\n".join(f"| {row} | {format_measure(row, value)} |" for row, value in measures.items())
+    file_rows = "\n".join(f"| `{_table_cell(file)}` | {_table_cell(left_out)} |" for file, left_out in files)
     split, size = tokenizer.pattern or str(tokenizer.spec.pre_tokenizer), len(reference())
     if tokenizer.pattern and not (pattern and pattern.cuts_words):
         split = covering_pattern(tokenizer.pattern)
@@ -183,7 +183,7 @@ On `{TEXT_FILE}`, by bpelab {__version__}. The reference is the tokenizer of {si
 
 | file | left out |
 | --- | --- |
-{listed}
+{file_rows}
 
 What was left out has to be known from here. Text is split by the pattern {pattern.name if pattern else ""}:
 

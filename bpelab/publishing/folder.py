@@ -99,12 +99,12 @@ def _write(
         file = form.format(name)
         advance(1)
         try:
-            lost = convert(tokenizer, folder / file, target)
+            unsupported = convert(tokenizer, folder / file, target)
         except ConversionError as error:
             formats.append(FormatResult(file, refused=str(error)))
             continue
         check(tokenizer, folder / file, target, texts)
-        formats.append(FormatResult(file, tuple(loss.feature for loss in lost)))
+        formats.append(FormatResult(file, tuple(loss.feature for loss in unsupported)))
     card = write_card(name, tokenizer, measure(tokenizer, text), [(each.file, str(each)) for each in formats], about)
     (folder / CARD_FILE).write_bytes(utf8(card))
     write_hashes(folder)
@@ -127,8 +127,8 @@ def changed_files(folder: str | Path) -> list[str]:
         lines = Path(folder, HASH_FILE).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise PublishingError(f"{folder} has no {HASH_FILE} that can be read: `write_hashes` writes it") from error
-    known = {(name, digest) for digest, _, name in (line.partition("  ") for line in lines)}
-    return sorted({name for name, _ in known ^ set(_file_hashes(Path(folder)))})
+    entries = {(name, digest) for digest, _, name in (line.partition("  ") for line in lines)}
+    return sorted({name for name, _ in entries ^ set(_file_hashes(Path(folder)))})
 
 
 def _file_hashes(folder: Path) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,7 @@ def trained() -> BPETokenizer:
 
 def test_bytes_alone_count_bytes():
     found = compression(BYTES, "né\tb")
-    assert (found.bytes, found.characters, found.words, found.tokens, found.used) == (5, 4, 2, 5, 5)
+    assert (found.bytes, found.characters, found.words, found.tokens, found.distinct_tokens) == (5, 4, 2, 5, 5)
     assert (found.bytes_per_token, found.characters_per_token, found.fertility) == (1, 0.8, 2.5)
     assert found.share_used == 5 / 256
 

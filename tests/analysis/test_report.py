@@ -327,8 +327,8 @@ def test_line_ends_can_be_read_and_shares_of_nothing_are_left_out(folder):
     assert r"\n\n\tb\r\n" in html
     assert not re.search(r"\\u000[9ad]", html)
     few = NumberCuts({3: Counter({(3,): 996, (1, 1, 1): 4})})
-    measured = {"t": replace(report.measured["t"], numbers=few)}
-    assert "whole 100%</td>" in page(replace(report, measured=measured))
+    measures = {"t": replace(report.measures["t"], numbers=few)}
+    assert "whole 100%</td>" in page(replace(report, measures=measures))
 
 
 def test_help_says_how(capsys):
@@ -360,8 +360,8 @@ def test_characters_for_tokens_and_a_normalizer(tmp_path):
     model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], "unk_token": "<unk>"}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": model, "added_tokens": []}))
     report = compare({"few": BPETokenizer.from_pretrained(tmp_path)}, {"a text": "abc"})
-    assert report.measured["few"].round_trips == {"a text": False, "a hard sample": False}
-    assert report.measured["few"].unreachable_alone is None
+    assert report.measures["few"].round_trips == {"a text": False, "a hard sample": False}
+    assert report.measures["few"].unreachable_alone is None
     html = page(report)
     assert "<b>no</b>" in html
     assert "not reported for tokens that are characters" in html

@@ -10,7 +10,7 @@ from bpelab.analysis.describe import describe
 from bpelab.analysis.superwords import superword_uses, superwords, words_alone
 from bpelab.cli.main import main
 from bpelab.notebook import book_text
-from bpelab.publishing.card import MEASURES, OF_SUPERWORDS, format_measure, measure, stated, write_card
+from bpelab.publishing.card import MEASURES, OF_SUPERWORDS, format_measure, measure, parse_card, write_card
 
 TRAINED_ON, UNSEEN = book_text()[20_000:], book_text()[:20_000]
 SIZE, TRANSITION = 2_000, 1_700
@@ -65,13 +65,13 @@ def test_words_alone_are_the_tokenizer_of_the_transition_point(two_stages, of_wo
     here = found["unseen"]
     assert (here.vocabulary, here.words_vocabulary) == (SIZE, TRANSITION)
     assert here.tokens == two_stages.count_tokens(UNSEEN) < here.tokens_of_words_alone == of_words.count_tokens(UNSEEN)
-    assert here.saved == 1 - here.tokens / here.tokens_of_words_alone
+    assert here.saving == 1 - here.tokens / here.tokens_of_words_alone
     tokens = two_stages.tokenize(UNSEEN)
     assert here.uses == sum(len(token.split()) > 1 for token in tokens) > 0
     assert here.superwords == sum(len(token.split()) > 1 for token in two_stages.get_vocab()) > SIZE - TRANSITION - 60
     assert here.most_words == max(len(token.split()) for token in two_stages.get_vocab())
     assert here.words_per_token == len(UNSEEN.split()) / len(tokens)
-    assert math.isnan(found["nothing"].saved) and math.isnan(found["nothing"].words_per_token)
+    assert math.isnan(found["nothing"].saving) and math.isnan(found["nothing"].words_per_token)
 
 
 def test_words_alone_of_superwords_learned_among_words():
@@ -95,7 +95,7 @@ def test_without_a_list_of_merges_nothing_is_said_to_be_saved():
     orphan = BPETokenizer(BPEModel.from_ranks(ranks), pattern="superbpe")
     found = superword_uses(orphan, {"": "of the"})[""]
     assert (found.superwords, found.uses, found.words_vocabulary, found.tokens_of_words_alone) == (1, 1, None, None)
-    assert math.isnan(found.saved)
+    assert math.isnan(found.saving)
 
 
 def test_tokenizers_without_superwords_show_nothing_new(of_words, tmp_path, capsys):
@@ -132,11 +132,11 @@ def test_info_report_and_card_show_them(two_stages, of_words, tmp_path, capsys):
         use.superwords,
         f"{use.words_vocabulary:,}",
         f"{use.tokens_of_words_alone:,}",
-        f"{100 * use.saved:.1f}",
+        f"{100 * use.saving:.1f}",
     ):
         assert str(shown) in rows[0]
     measured = measure(two_stages, UNSEEN)
     assert list(measured) == [*MEASURES, *OF_SUPERWORDS]
-    assert measured["tokens saved by going over words"] == use.saved
+    assert measured["tokens saved by going over words"] == use.saving
     card = write_card("super", two_stages, measured, [], "")
-    assert all(stated(card)[name] == format_measure(name, value) for name, value in measured.items())
+    assert all(parse_card(card)[name] == format_measure(name, value) for name, value in measured.items())

@@ -14,7 +14,7 @@ from bpelab._support import new_folder
 from bpelab.analysis.adversarial_texts import hostile_texts
 from bpelab.cli.main import main
 from bpelab.notebook import passages
-from bpelab.publishing import card, changed_files, folder, measure, publish, stated, write_hashes
+from bpelab.publishing import card, changed_files, folder, measure, parse_card, publish, write_hashes
 from bpelab.publishing.card import MEASURES, agrees, format_measure
 from bpelab.tokenizer import open_tokenizer
 
@@ -49,7 +49,7 @@ def test_every_file_gives_the_same_ids(tokenizer, published):
 def test_the_card_can_be_read_back(tokenizer, published):
     path, formats = published
     text = (path / "README.md").read_text(encoding="utf-8")
-    rows, measured = stated(text), measure(tokenizer, TEXT)
+    rows, measured = parse_card(text), measure(tokenizer, TEXT)
     assert text.startswith("---\ntags:\n")
     assert "About `it`." in text
     assert tokenizer.pattern in text
@@ -163,7 +163,7 @@ def test_a_tokenizer_of_characters_and_one_without_a_pattern(tmp_path):
     assert math.isnan(found["tokens never reached"])
     assert found["hostile texts that are lost"] > 800
     publish(characters, tmp_path / "characters", TEXT)
-    rows = stated((tmp_path / "characters" / "README.md").read_text(encoding="utf-8"))
+    rows = parse_card((tmp_path / "characters" / "README.md").read_text(encoding="utf-8"))
     assert all(agrees(rows[name], value) for name, value in found.items())
 
 
@@ -182,8 +182,8 @@ def test_a_claim_agrees_up_to_its_decimals(claim, value, right):
 
 def test_cards_of_others_are_read_without_harm():
     for text in ("|" * 100_000, "| a | b |\n" * 10_000, "|a|b|c|\n|d|\n", "| --- | --- |", "\0|\n|é|2|"):
-        assert len(stated(text)) <= 1
-    assert card.stated("|é|2|") == {"é": "2"}
+        assert len(parse_card(text)) <= 1
+    assert card.parse_card("|é|2|") == {"é": "2"}
 
 
 def test_on_the_command_line(tokenizer, tmp_path, monkeypatch, capsys):

@@ -39,14 +39,14 @@ def read_shape(name: str) -> ModelShape:
 
 def refuse_duplicates(names: Sequence[str]) -> None:
     """Raise BPELabError if two of `names` are the same file or folder, even if spelled differently."""
-    seen: dict[str, str] = {}
+    names_by_path: dict[str, str] = {}
     for name in names:
         path = expand_user(name)
         path_key = os.path.realpath(path) if name != STANDARD_INPUT and os.path.exists(path) else name
-        if path_key in seen:
-            spelled = name if seen[path_key] == name else f"{name}, which is {seen[path_key]}"
-            raise BPELabError(f"given twice: {spelled}")
-        seen[path_key] = name
+        if path_key in names_by_path:
+            duplicate = name if names_by_path[path_key] == name else f"{name}, which is {names_by_path[path_key]}"
+            raise BPELabError(f"given twice: {duplicate}")
+        names_by_path[path_key] = name
 
 
 def refuse_to_overwrite(out: Path, tokenizers: Sequence[str], texts: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""HTML tables of the report. The caller escapes text, with `svg_charts.escape_html`.
+"""HTML tables of the report. Every string is escaped, except `HTML`.
 
 Chapter: Measuring.
 """
@@ -6,13 +6,20 @@ Chapter: Measuring.
 import math
 from collections.abc import Iterable, Sequence
 
+from .svg_charts import escape_html
+
+
+class HTML(str):
+    """Markup for a cell, which `table` takes as it is."""
+
+
 Cell = str | int | float
 
 
 def _cell(value: Cell) -> str:
-    """Return the HTML of a cell: numbers are formatted; a str is HTML already."""
+    """Return the HTML of a cell: numbers are formatted, and text is escaped."""
     if isinstance(value, str):
-        return value
+        return value if isinstance(value, HTML) else escape_html(value)
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:,.2f}"
     return f"{value:,}"
@@ -27,14 +34,17 @@ def percent(share: float) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], left: Iterable[int] = ()) -> str:
-    """Return a table that scrolls if it is too wide; the first column and those in `left` are text.
+def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], text_columns: Iterable[int] = ()) -> str:
+    """Return a table that scrolls if it is too wide; the first column and those in `text_columns` are text.
 
-    >>> table(["name", "n"], [["<b>a</b>", 1234]]).count("<td")
-    2
+    >>> html = table(["name", "n"], [["<i>", HTML("<b>a</b>")], ["", 1234]])
+    >>> html.count("<td"), "<i>" in html, "<b>a</b>" in html
+    (4, False, True)
     """
-    text = {0, *left}
-    names = "".join(f'<th scope="col"{_left_class(column in text)}>{name}</th>' for column, name in enumerate(head))
+    text = {0, *text_columns}
+    names = "".join(
+        f'<th scope="col"{_left_class(column in text)}>{_cell(name)}</th>' for column, name in enumerate(head)
+    )
     body = "".join(
         "<tr>"
         + "".join(f"<td{_left_class(column in text)}>{_cell(cell)}</td>" for column, cell in enumerate(row))

@@ -29,7 +29,7 @@ HARD_SAMPLE = "  two  spaces\r\n\ttab, e\u0301 and \u00e9, \ufb01, 日本 😀 \
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measures:
     """The measures of one tokenizer.
 
     Attributes:
@@ -66,19 +66,19 @@ class Measured:
     findings: list[str]
 
 
-def measure(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> Measured:
+def measure(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> Measures:
     """Return all measures of one tokenizer.
 
-    >>> found = measure(BPETokenizer.train("low lower " * 9, 261), {"a line": "lower low"})
-    >>> found.texts["a line"].tokens, found.round_trips, found.numbers.tokens_per_number
+    >>> measures = measure(BPETokenizer.train("low lower " * 9, 261), {"a line": "lower low"})
+    >>> measures.texts["a line"].tokens, measures.round_trips, measures.numbers.tokens_per_number
     (3, {'a line': True, 'a hard sample': True}, 3.889)
     """
-    named = tokenizer.model.tokens
+    tokens = tokenizer.model.tokens
     try:
-        unreachable = [(token_id, named[token_id]) for token_id in unreachable_alone(tokenizer)]
+        unreachable = [(token_id, tokens[token_id]) for token_id in unreachable_alone(tokenizer)]
     except BPELabError:
         unreachable = None
-    return Measured(
+    return Measures(
         tokens=len(tokenizer),
         n_vocab=tokenizer.n_vocab,
         pattern=tokenizer.pattern,
@@ -91,7 +91,7 @@ def measure(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> Measured:
         long_numbers=number_cuts(tokenizer, LONG_NUMBERS),
         runs={name: run_lengths(tokenizer, char, after=AFTER.get(name, "")) for name, char in RUNS.items()},
         longest=longest_tokens(tokenizer),
-        never_merged=[(token_id, named[token_id]) for token_id in never_merged(tokenizer)],
+        never_merged=[(token_id, tokens[token_id]) for token_id in never_merged(tokenizer)],
         unreachable_alone=unreachable,
         superwords=superword_uses(tokenizer, texts),
         findings=list(audit(tokenizer)),
@@ -109,7 +109,7 @@ class Report:
 
     Attributes:
         texts: name -> text.
-        measured: tokenizer name -> its measures.
+        measures: tokenizer name -> its measures.
         overlaps: (name, name) -> what the two vocabularies share, for each pair.
         premiums: tokenizer name -> text name -> its premium; empty without parallel texts.
         shape: the model whose costs are computed, with each tokenizer's own vocabulary size; or None.
@@ -118,7 +118,7 @@ class Report:
     """
 
     texts: Mapping[str, str]
-    measured: dict[str, Measured]
+    measures: dict[str, Measures]
     overlaps: dict[tuple[str, str], Overlap]
     premiums: dict[str, dict[str, TokenPremium]] = field(default_factory=dict)
     shape: ModelShape | None = None
@@ -152,14 +152,14 @@ def compare(
         require_number("price", price)
     names = list(tokenizers)
     pairs = [(a, b) for index, a in enumerate(names) for b in names[index + 1 :]]
-    measured = {}
+    measures = {}
     with progress_bar(progress, len(tokenizers), "measuring", " tokenizers") as advance:
         for name, tokenizer in tokenizers.items():
-            measured[name] = measure(tokenizer, texts)
+            measures[name] = measure(tokenizer, texts)
             advance(1)
     return Report(
         dict(texts),
-        measured,
+        measures,
         {(a, b): overlap(tokenizers[a], tokenizers[b]) for a, b in pairs},
         {
             name: tokenization_premiums(tokenizer, parallel, next(iter(parallel)))

@@ -11,7 +11,7 @@ from ..cost import context_capacity, price, vocabulary_share
 from ..domains import DomainShift
 from ..shape import ModelShape
 from .html_table import Cell, percent, table
-from .measure import Measured, Report
+from .measure import Measures, Report
 from .svg_charts import bars, escape_html
 
 HEAD = ("text", "tokenizer", "tokens")
@@ -34,12 +34,12 @@ def domains(report: Report) -> str:
         return ""
     rows: list[list[Cell]] = []
     for text in others:
-        for name, each in report.measured.items():
+        for name, each in report.measures.items():
             shift = DomainShift(each.texts[home], each.texts[text])
             ratios = shift.home.bytes_per_token, shift.away.bytes_per_token
-            rows.append([escape_html(text), escape_html(name), *ratios, percent(shift.loss)])
+            rows.append([text, name, *ratios, percent(shift.loss)])
     chart = _relative_to_fewest(
-        {text: {name: each.texts[text].tokens for name, each in report.measured.items()} for text in report.texts},
+        {text: {name: each.texts[text].tokens for name, each in report.measures.items()} for text in report.texts},
         "Tokens",
     )
     return (
@@ -54,19 +54,17 @@ def superwords(report: Report) -> str:
     """Return how many superwords each tokenizer has, and what they save; "" if none has any."""
     rows: list[list[Cell]] = []
     for text in report.texts:
-        for name, each in report.measured.items():
-            if (found := each.superwords.get(text)) is None:
+        for name, each in report.measures.items():
+            if (use := each.superwords.get(text)) is None:
                 continue
-            shares = percent(found.share), percent(found.share_of_text)
+            shares = percent(use.share), percent(use.share_of_text)
             alone: list[Cell] = ["–", "–", "–"]
-            if found.words_vocabulary is not None and found.tokens_of_words_alone is not None:
-                alone = [found.words_vocabulary, found.tokens_of_words_alone, percent(found.saved)]
-            rows.append(
-                [escape_html(text), escape_html(name), found.superwords, *shares, found.words_per_token, *alone]
-            )
+            if use.words_vocabulary is not None and use.tokens_of_words_alone is not None:
+                alone = [use.words_vocabulary, use.tokens_of_words_alone, percent(use.saving)]
+            rows.append([text, name, use.superwords, *shares, use.words_per_token, *alone])
     if not rows:
         return ""
-    head = ("text", "tokenizer", "superwords", "of the vocabulary", "of the text&#x27;s tokens", "words per token")
+    head = ("text", "tokenizer", "superwords", "of the vocabulary", "of the text's tokens", "words per token")
     return (
         "<p>A superword is a token that continues over the end of a word, as <code> of the</code> does. <i>Words "
         "alone</i> is the text encoded with the word merges: those before the first superword if words were learned "
@@ -83,20 +81,12 @@ def premiums(report: Report) -> str:
         return ""
     first, *others = next(iter(report.premiums.values()))
     chart = bars(
-        {text: {name: paid[text].premium for name, paid in report.premiums.items()} for text in others}, "premium"
+        {text: {name: by_text[text].premium for name, by_text in report.premiums.items()} for text in others}, "premium"
     )
     rows = [
-        (
-            escape_html(text),
-            escape_html(name),
-            each.tokens,
-            each.bytes,
-            each.premium,
-            each.byte_premium,
-            each.tokenizer_premium,
-        )
+        (text, name, each.tokens, each.bytes, each.premium, each.byte_premium, each.tokenizer_premium)
         for text in (first, *others)
-        for name, each in ((name, paid[text]) for name, paid in report.premiums.items())
+        for name, each in ((name, by_text[text]) for name, by_text in report.premiums.items())
     ]
     return (
         "<p>These texts are translations of one another. A text's premium is its number of tokens divided by that of "
@@ -116,28 +106,28 @@ def cost(report: Report) -> str:
     return "".join(parts)
 
 
-def _each(report: Report) -> Iterator[tuple[str, str, Measured, Compression]]:
+def _each(report: Report) -> Iterator[tuple[str, str, Measures, Compression]]:
     for text in report.texts:
-        for name, each in report.measured.items():
+        for name, each in report.measures.items():
             yield text, name, each, each.texts[text]
 
 
 def _context(report: Report, context: int) -> str:
     rows: list[list[Cell]] = []
-    for text, name, _, found in _each(report):
+    for text, name, _, measures in _each(report):
         words, pages = "–", "–"
-        if found.tokens:
-            fits = context_capacity(context, found)
-            words, pages = f"{fits.words:,.0f}", f"{fits.pages:,.1f}"
-        rows.append([escape_html(text), escape_html(name), found.tokens, words, pages])
+        if measures.tokens:
+            capacity = context_capacity(context, measures)
+            words, pages = f"{capacity.words:,.0f}", f"{capacity.pages:,.1f}"
+        rows.append([text, name, measures.tokens, words, pages])
     says = f"<p>What fits into a context of {context:,} tokens, in text like this, with pages of 300 words:</p>"
     return says + table((*HEAD, "words that fit", "pages that fit"), rows, [1])
 
 
 def _price(report: Report, rate: float) -> str:
     rows = [
-        (escape_html(text), escape_html(name), found.tokens, f"{price({'read': found.tokens}, {'read': rate}):.6f}")
-        for text, name, _, found in _each(report)
+        (text, name, each.tokens, f"{price({'read': each.tokens}, {'read': rate}):.6f}")
+        for text, name, _, each in _each(report)
     ]
     return f"<p>What reading the text costs at {rate:g} for a million tokens:</p>" + table((*HEAD, "price"), rows, [1])
 
@@ -145,13 +135,13 @@ def _price(report: Report, rate: float) -> str:
 def _operations(report: Report, shape: ModelShape) -> str:
     rows: list[list[Cell]] = []
     totals: dict[str, dict[str, float]] = {text: {} for text in report.texts}
-    for text, name, each, found in _each(report):
-        sized = replace(shape, vocabulary=each.n_vocab)
-        work, weights = sized.operations_for(found.tokens), sum(sized.weights.values())
+    for text, name, each, measures in _each(report):
+        model = replace(shape, vocabulary=each.n_vocab)
+        work, weights = model.operations_for(measures.tokens), sum(model.weights.values())
         totals[text][name] = total = sum(work.values())
-        shares = percent(ratio(work["output"], total)), percent(vocabulary_share(sized)[0])
-        cache = round(found.tokens * sized.cache_bytes)
-        rows.append([escape_html(text), escape_html(name), found.tokens, total, shares[0], weights, shares[1], cache])
+        shares = percent(ratio(work["output"], total)), percent(vocabulary_share(model)[0])
+        cache = round(measures.tokens * model.cache_bytes)
+        rows.append([text, name, measures.tokens, total, shares[0], weights, shares[1], cache])
     head = (*HEAD, "operations", "for the output", "weights", "for the vocabulary", "bytes of cache")
     return (
         f"<p>A model of {shape.layers:,} layers that is {shape.hidden:,} wide, with the tokenizer's own vocabulary. "

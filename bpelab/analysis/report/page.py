@@ -1,7 +1,7 @@
 """Render a `Report` as a self-contained HTML page: tables, charts as SVG, light and dark, no script, no network.
 
-File names and token bytes are untrusted, so all pass through `svg_charts.escape_html`. In addition, the page's content
-security policy forbids scripts and requests.
+File names and token bytes are untrusted: tables and charts escape them, and what stands outside passes through
+`svg_charts.escape_html`. In addition, the page's content security policy forbids scripts and requests.
 
 Chapter: Measuring.
 """
@@ -11,8 +11,8 @@ from html import escape
 
 from ..compression import Compression
 from ..numbers import NumberCuts
-from .html_table import Cell, percent, table
-from .measure import Measured, Report
+from .html_table import HTML, Cell, percent, table
+from .measure import Measures, Report
 from .optional_sections import cost, domains, premiums, superwords
 from .svg_charts import bars, escape_html, lines
 
@@ -62,7 +62,7 @@ def page(report: Report) -> str:
     >>> html.startswith("<!doctype html>"), "<one>" in html, "&lt;one&gt;" in html
     (True, False, True)
     """
-    names = ", ".join(escape_html(name, 40) for name in report.measured)
+    names = ", ".join(escape_html(name, 40) for name in report.measures)
     body = "".join(
         f"<section><h2>{escape(title)}</h2>{content}</section>"
         for title, content in (
@@ -87,18 +87,20 @@ def page(report: Report) -> str:
     )
 
 
-def _tokens(tokens: Sequence[tuple[int, bytes]]) -> str:
-    some = ", ".join(
-        f"<code>{escape_html(token, MAX_TOKEN_SHOWN)}</code> {token_id}" for token_id, token in tokens[:EXAMPLES]
-    )
-    return some + (f" and {len(tokens) - EXAMPLES:,} more" if len(tokens) > EXAMPLES else "")
+def _code(text: str | bytes, longest: int = MAX_TOKEN_SHOWN) -> HTML:
+    return HTML(f"<code>{escape_html(text, longest)}</code>")
+
+
+def _tokens(tokens: Sequence[tuple[int, bytes]]) -> HTML:
+    some = ", ".join(f"{_code(token)} {token_id}" for token_id, token in tokens[:EXAMPLES])
+    return HTML(some + (f" and {len(tokens) - EXAMPLES:,} more" if len(tokens) > EXAMPLES else ""))
 
 
 def _facts(report: Report) -> str:
-    def pattern(each: Measured) -> str:
-        return f"<code>{escape_html(each.pattern, 90)}</code>" if each.pattern else "none, or more than one"
+    def pattern(each: Measures) -> str:
+        return _code(each.pattern, 90) if each.pattern else "none, or more than one"
 
-    rows = [(escape_html(name), each.tokens, pattern(each)) for name, each in report.measured.items()]
+    rows = [(name, each.tokens, pattern(each)) for name, each in report.measures.items()]
     sizes = ", ".join(
         f"{escape_html(name)} ({len(text.encode('utf-8', 'replace')):,} bytes)" for name, text in report.texts.items()
     )
@@ -106,58 +108,57 @@ def _facts(report: Report) -> str:
 
 
 def _compression(report: Report) -> str:
-    def row(text: str, name: str, found: Compression) -> tuple[Cell, ...]:
+    def row(text: str, name: str, measures: Compression) -> tuple[Cell, ...]:
         return (
-            escape_html(text),
-            escape_html(name),
-            found.tokens,
-            found.bytes_per_token,
-            found.characters_per_token,
-            found.fertility,
-            found.renyi_efficiency,
-            found.used,
-            percent(found.share_used),
+            text,
+            name,
+            measures.tokens,
+            measures.bytes_per_token,
+            measures.characters_per_token,
+            measures.fertility,
+            measures.renyi_efficiency,
+            measures.distinct_tokens,
+            percent(measures.share_used),
         )
 
     head = ("text", "tokenizer", "tokens", "bytes per token", "characters per token", "tokens per word")
-    rows = [row(text, name, each.texts[text]) for text in report.texts for name, each in report.measured.items()]
+    rows = [row(text, name, each.texts[text]) for text in report.texts for name, each in report.measures.items()]
     chart = bars(
         {
-            text: {name: each.texts[text].bytes_per_token for name, each in report.measured.items()}
+            text: {name: each.texts[text].bytes_per_token for name, each in report.measures.items()}
             for text in report.texts
         },
         "bytes per token",
     )
     return (
         "<p>Longer bars are fewer tokens. Compare tokenizers on one text, not one tokenizer on two. A word is a run of "
-        "characters that are not white space. R&eacute;nyi efficiency, of order 2.5, is 1 where every token of the "
+        "characters that are not white space. Rényi efficiency, of order 2.5, is 1 where every token of the "
         "vocabulary is used equally often.</p>"
         f'<div class="wide">{chart}</div>'
-        + table((*head, "R&eacute;nyi efficiency", "tokens used", "of the vocabulary"), rows, [1])
+        + table((*head, "Rényi efficiency", "tokens used", "of the vocabulary"), rows, [1])
     )
 
 
 def _round_trip(report: Report) -> str:
     names = [*report.texts, "a hard sample"]
     rows = [
-        (escape_html(name), *("yes" if each.round_trips[text] else "<b>no</b>" for text in names))
-        for name, each in report.measured.items()
+        (name, *("yes" if each.round_trips[text] else HTML("<b>no</b>") for text in names))
+        for name, each in report.measures.items()
     ]
     return (
         "<p>Whether decoding the ids returns the text. The sample contains what normalizers change: double "
-        "spaces, accents in two ways, a ligature, a control character.</p>"
-        + table(("tokenizer", *map(escape_html, names)), rows)
+        "spaces, accents in two ways, a ligature, a control character.</p>" + table(("tokenizer", *names), rows)
     )
 
 
 def _numbers(report: Report) -> str:
-    def row(name: str, what: str, found: NumberCuts) -> tuple[Cell, ...]:
-        shares = {way: round(100 * count / found.numbers) for way, count in found.directions.items()}
+    def row(name: str, what: str, cuts: NumberCuts) -> tuple[Cell, ...]:
+        shares = {way: round(100 * count / cuts.numbers) for way, count in cuts.directions.items()}
         ways = ", ".join(f"{way} {share}%" for way, share in shares.items() if share)
-        return escape_html(name), what, found.tokens_per_number, found.consistency, ways
+        return name, what, cuts.tokens_per_number, cuts.consistency, ways
 
     rows = []
-    for name, each in report.measured.items():
+    for name, each in report.measures.items():
         rows += [row(name, "0 to 9999", each.numbers), row(name, "7 and 8 digits", each.long_numbers)]
     return (
         "<p>Consistency is the share of numbers that are cut as most numbers of their length are. <i>Left</i> and "
@@ -169,17 +170,17 @@ def _numbers(report: Report) -> str:
 def _white_space(report: Report) -> str:
     some = (1, 2, 4, 8, 16, 32, 64)
     rows: list[Sequence[Cell]] = [
-        (escape_html(name), kind, *(sizes[number - 1] for number in some))
-        for name, each in report.measured.items()
+        (name, kind, *(sizes[number - 1] for number in some))
+        for name, each in report.measures.items()
         for kind, sizes in each.runs.items()
     ]
     chart = lines(
-        {name: each.runs["spaces and a letter"] for name, each in report.measured.items()}, "spaces", "tokens"
+        {name: each.runs["spaces and a letter"] for name, each in report.measures.items()}, "spaces", "tokens"
     )
     code = [
-        (escape_html(text), escape_html(name), each.code[text].tokens_per_line, percent(each.code[text].blank_share))
+        (text, name, each.code[text].tokens_per_line, percent(each.code[text].blank_share))
         for text in report.texts
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
     ]
     return (
         f'<p>Tokens for a run of spaces before a letter:</p><div class="wide">{chart}</div>'
@@ -191,8 +192,8 @@ def _white_space(report: Report) -> str:
 
 def _longest_tokens(report: Report) -> str:
     rows = [
-        (escape_html(name), position, f"<code>{escape_html(token, MAX_TOKEN_SHOWN)}</code>", token_id, len(token))
-        for name, each in report.measured.items()
+        (name, position, _code(token), token_id, len(token))
+        for name, each in report.measures.items()
         for position, (token_id, token) in enumerate(each.longest, 1)
     ]
     return table(("tokenizer", "", "token", "id", "bytes"), rows, [2])
@@ -200,15 +201,8 @@ def _longest_tokens(report: Report) -> str:
 
 def _shared(report: Report) -> str:
     rows = [
-        (
-            escape_html(a),
-            escape_html(b),
-            found.shared,
-            percent(found.share_of_first),
-            percent(found.share_of_second),
-            found.same_id,
-        )
-        for (a, b), found in report.overlaps.items()
+        (a, b, overlap.shared, percent(overlap.share_of_first), percent(overlap.share_of_second), overlap.same_id)
+        for (a, b), overlap in report.overlaps.items()
     ]
     if not rows:
         return ""
@@ -218,7 +212,7 @@ def _shared(report: Report) -> str:
 
 
 def _unreachable(report: Report) -> str:
-    def unreachable_alone(each: Measured) -> tuple[Cell, str]:
+    def unreachable_alone(each: Measures) -> tuple[Cell, str]:
         return (
             ("–", "not reported for tokens that are characters")
             if each.unreachable_alone is None
@@ -226,8 +220,8 @@ def _unreachable(report: Report) -> str:
         )
 
     rows = [
-        (escape_html(name), len(each.never_merged), _tokens(each.never_merged), *unreachable_alone(each))
-        for name, each in report.measured.items()
+        (name, len(each.never_merged), _tokens(each.never_merged), *unreachable_alone(each))
+        for name, each in report.measures.items()
     ]
     return (
         "<p>Tokens that no merge makes, and tokens that encoding their own text, alone or in a few contexts, doesn't "
@@ -239,7 +233,7 @@ def _unreachable(report: Report) -> str:
 def _findings(report: Report) -> str:
     items = "".join(
         f"<li>{escape_html(name)}: {escape_html(sentence, 300)}</li>"
-        for name, each in report.measured.items()
+        for name, each in report.measures.items()
         for sentence in each.findings
     )
     return f"<ul>{items}</ul>" if items else ""
