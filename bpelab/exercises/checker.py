@@ -16,11 +16,10 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from ..notebook.messages import SINGLE, Message, code, short
 from .limits import LimitedCall, Limits, Outcome, is_empty
-from .next_steps import NEXT
 from .plain_data import to_plain
 from .rubric import NotEarned, Rubric
 from .shrink import smaller_inputs
@@ -52,6 +51,8 @@ class Exercise:
         solution: the worked answer, a function with the same name as the stub.
         inputs: yields tuples of arguments, small ones first, the same on every call.
         hints: each says a little more than the one before.
+        level: "easy" takes a few lines, "medium" takes some thought, "hard" takes a small program.
+        next_step: a follow-up question, or where the answer is used; shown once the answer is right.
         equal: whether an answer's result is as good as the worked answer's: (expected, got) -> bool.
         call: how to call an answer, if not as `answer(*arguments)`.
         observe: (result, *arguments) -> what to compare, if not the result. The arguments are those that the answer was
@@ -71,6 +72,8 @@ class Exercise:
     solution: Callable[..., Any]
     inputs: Callable[[], Iterable[tuple[Any, ...]]]
     hints: tuple[str, ...]
+    level: Literal["easy", "medium", "hard"] = field(kw_only=True)
+    next_step: str = field(kw_only=True)
     equal: Callable[[Any, Any], bool] = operator.eq
     call: Callable[..., Any] = _call
     observe: Callable[..., Any] = identity
@@ -85,16 +88,6 @@ class Exercise:
     def chapter(self) -> str:
         """The name of the chapter and of its file."""
         return self.id.partition(".")[0]
-
-    @property
-    def level(self) -> str:
-        """How hard it is: "easy", "medium" or "hard"."""
-        return NEXT[self.id][0]
-
-    @property
-    def next_steps(self) -> tuple[str, ...]:
-        """What to look at once the answer is right; empty if the exercise isn't in the book."""
-        return NEXT[self.id][1:] if self.id in NEXT else ()
 
     @property
     def heading(self) -> str:
@@ -233,7 +226,7 @@ def _examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
                 break
         if first is None:
             inputs = f" Checked on {tries} inputs." if tries > 1 else ""
-            return True, Message(exercise.heading, "right", [f"Right.{inputs}", *exercise.next_steps])
+            return True, Message(exercise.heading, "right", [f"Right.{inputs}", exercise.next_step])
         if not started:
             return False, _not_started(exercise)
         return False, _explain(exercise, shrink(exercise, answer, first, guard))
@@ -262,7 +255,7 @@ def _score(exercise: Exercise, rubric: Rubric, answer: Any, home: str) -> tuple[
     right = points >= rubric.pass_mark
     lead = f"{'Right' if right else 'Not yet'}. {points} of {rubric.total} points; {rubric.pass_mark} are needed."
     block = tuple(line for score in scores for line in score.lines)
-    after = exercise.next_steps if right else ()
+    after = (exercise.next_step,) if right else ()
     return right, Message(exercise.heading, "right" if right else "fault", [lead, block, *after])
 
 

@@ -12,7 +12,6 @@ import pytest
 from bpelab import exercises
 from bpelab.exercises import EXERCISES, check, hint, solution
 from bpelab.exercises.checker import Exercise, check_answer
-from bpelab.exercises.next_steps import LEVELS, NEXT
 
 from ..conftest import ROOT
 
@@ -44,6 +43,8 @@ def asked(path) -> dict[str, tuple[str, str]]:
 class TestEveryExercise:
     def test_is_declared_in_full(self, exercise: Exercise):
         assert exercise.hints
+        assert exercise.level in ("easy", "medium", "hard")
+        assert exercise.next_step
         assert "!" not in "".join(exercise.hints).replace("(?!", "")
         assert exercise.solution.__doc__
         assert exercise.heading.startswith(exercise.id)
@@ -69,7 +70,7 @@ class TestEveryExercise:
         right, message = check_answer(exercise, exercise.solution)
         assert right, message
         assert repr(message).startswith(f"{exercise.heading}: Right.")
-        assert exercise.level in LEVELS and repr(message).endswith(NEXT[exercise.id][1])
+        assert repr(message).endswith(exercise.next_step)
 
     def test_a_wrong_answer_is_found_out(self, exercise: Exercise):
         right, message = check_answer(exercise, WRONG[exercise.id][0])
@@ -164,7 +165,7 @@ def test_a_chapter_checks_the_exercise_that_it_asks():
 
 def test_check_says_right_once_solved():
     lines = repr(check("training.1", EXERCISES["training.1"].solution)).splitlines()
-    assert lines == ["training.1 (Room for merges): Right. Checked on 30 inputs.", NEXT["training.1"][1]]
+    assert lines == ["training.1 (Room for merges): Right. Checked on 30 inputs.", EXERCISES["training.1"].next_step]
 
 
 def test_chapters_are_in_the_order_of_the_book():

@@ -231,6 +231,8 @@ EXERCISES = [
             "A recursive function is short, but a token that is made in a thousand steps is too deep for it. A stack "
             "of ids still to be looked at has no such limit.",
         ),
+        level="easy",
+        next_step="Try it on the page's tokenizers and a text of your own. Why does it hold for every text?",
         is_valid=_are_sequences,
     ),
     Exercise(
@@ -243,6 +245,8 @@ EXERCISES = [
             "Encoding means: of all neighbours that have a merge, join those of the lowest rank, and begin again.",
             "Two merges may make the same token. It is reached if either of them makes it.",
         ),
+        level="medium",
+        next_step="Which share of GPT-2's tokens is reached if its merges come after those of the page?",
         is_valid=_is_merge_list,
     ),
     Exercise(
@@ -255,6 +259,8 @@ EXERCISES = [
             "Sort the leaves by (count, minus the number of the merge): the smallest goes.",
             "Take a token's merge out of the list, and add its count to both parts, twice where these are the same.",
         ),
+        level="hard",
+        next_step="`prune` keeps its leaves in a heap. What has to be pushed when a token goes?",
         is_valid=_are_prunings,
     ),
     Exercise(
@@ -266,6 +272,11 @@ EXERCISES = [
             "The mean of rows is taken number by number: first numbers with first numbers.",
             "`zip(*rows)` has the columns of some rows.",
             "A part that occurs twice counts twice. No parts: take all old rows in their place.",
+        ),
+        level="easy",
+        next_step=(
+            "Multiply the new row with any vector: its logit is the mean of those of its parts, never above the "
+            "largest."
         ),
         equal=_close,
         is_valid=_are_tables,
@@ -280,6 +291,8 @@ EXERCISES = [
             "Add up the bits of all tokens.",
             "Divide by the bytes of all tokens together, and not by their number.",
         ),
+        level="easy",
+        next_step="A model that knows nothing gives each of 256 bytes the same probability. How many bits?",
         equal=_close,
         is_valid=_are_predictions,
     ),
