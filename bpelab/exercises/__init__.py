@@ -15,7 +15,7 @@ from ..errors import BPELabError
 
 if TYPE_CHECKING:
     from ..notebook.messages import Message, Source
-    from .checker import Exercise
+    from .exercise import Exercise
 
 __all__ = ["CHAPTERS", "EXERCISES", "UnknownExerciseError", "check", "hint", "my_tokenizer", "progress", "solution"]
 

@@ -19,7 +19,8 @@ from typing import Any
 
 from .._support.textio import write_atomically
 from ..errors import BPELabError
-from .checker import Exercise, check_answer
+from .checker import check_answer
+from .exercise import Exercise
 from .progress_store import is_saved
 
 FILE = "my_tokenizer.py"

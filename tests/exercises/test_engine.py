@@ -19,7 +19,8 @@ from bpelab import exercises
 from bpelab.encoders import ENCODERS
 from bpelab.errors import BPELabError
 from bpelab.exercises import EXERCISES, UnknownExerciseError, check, hint, progress, progress_store as record
-from bpelab.exercises.checker import Exercise, check_answer
+from bpelab.exercises.checker import check_answer
+from bpelab.exercises.exercise import Exercise
 from bpelab.exercises.limits import LimitedCall, Limits
 from bpelab.exercises.plain_data import Opaque, to_plain
 from bpelab.exercises.shrink import smaller_inputs

@@ -11,7 +11,8 @@ import pytest
 
 from bpelab import exercises
 from bpelab.exercises import EXERCISES, check, hint, solution
-from bpelab.exercises.checker import Exercise, check_answer
+from bpelab.exercises.checker import check_answer
+from bpelab.exercises.exercise import Exercise
 
 from ..conftest import ROOT
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 SAMPLES = ("a", "é", "€", "😀", "añb", "naïve", "a😀", "日本", "👩‍👧")
 

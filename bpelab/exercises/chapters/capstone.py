@@ -15,7 +15,7 @@ from ...notebook.messages import code
 from ...publishing import publish
 from ...tokenizer import BPETokenizer
 from ..capstone import RUBRIC
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import trained_tokenizer
 
 

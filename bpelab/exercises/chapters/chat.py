@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def kept_by_top_p(probabilities, p):

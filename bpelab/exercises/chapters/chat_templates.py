@@ -8,7 +8,7 @@ from typing import Any
 from ...notebook.live_source import book_text
 from ...notebook.messages import code
 from ...tokenizer import BPETokenizer
-from ..checker import Exercise
+from ..exercise import Exercise
 
 Messages = list[dict[str, str]]
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...encoders import NaiveEncoder
 from ...model.bpe import BPEModel
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import Merges, is_merge_list, merge_lists, trained_tokenizer
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from ...trainers.naive import train_naive
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA
 
 

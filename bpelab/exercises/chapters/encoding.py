@@ -7,7 +7,7 @@ from ...encoders import NaiveEncoder, NotBPELongestMatch
 from ...model.bpe import BPEModel
 from ...model.trace import MergeStep, trace_encode
 from ...trainers.naive import replace_pair
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import BYTE_RANKS, learned_merges, models, models_and_pieces
 
 BACKWARDS = BPEModel.from_ranks(BYTE_RANKS | {b"abc": 256, b"ab": 257}, ignore_merges=False)

@@ -12,7 +12,7 @@ from ...model.bpe import BPEModel
 from ...regex.patterns import PATTERNS
 from ...tokenizer import BPETokenizer
 from ...unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import BYTE_RANKS, is_rank_table, learned_merges, rank_tables
 
 Merge = str | list[str]

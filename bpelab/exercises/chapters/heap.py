@@ -12,7 +12,7 @@ from ...encoders import HeapEncoder, NaiveEncoder
 from ...model.bpe import BPEModel
 from ...model.trace import HeapStep, trace_encode
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import WORDS, models, models_and_pieces
 from .encoding import _vocabularies_and_pieces
 

@@ -11,7 +11,7 @@ from ...model.trace import TrainStep
 from ...notebook.messages import code
 from ...trainers.incremental import train_incremental
 from ...trainers.naive import count_pairs, replace_pair, train_naive
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA, all_pieces
 
 

@@ -12,7 +12,7 @@ from ...model.bpe import BPEModel
 from ...notebook.messages import code
 from ...tokenizer import BPETokenizer
 from ...unicode.byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import learned_merges, trained_tokenizer
 
 

@@ -9,7 +9,7 @@ from ...errors import MissingDependencyError
 from ...model.bpe import BPEModel
 from ...notebook.messages import code
 from ...regex.dfa import dfa_for
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import BYTE_RANKS, models_and_all_pieces, models_and_pieces
 
 Rows = list[list[tuple[int, bool]]]

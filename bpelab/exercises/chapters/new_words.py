@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...trainers.naive import replace_pair, train_naive
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA
 
 Merges = list[tuple[bytes, bytes]]

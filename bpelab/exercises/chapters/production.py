@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def bounded(chunks, limit):

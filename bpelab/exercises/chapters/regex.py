@@ -7,7 +7,7 @@ from ...boundaries.named_patterns import last_boundary
 from ...notebook.messages import code
 from ...pretokenizers.split import Split
 from ...regex.patterns import PATTERNS
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..plain_data import to_list
 
 TEXTS = (

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def find_tokens(text, names):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import trained_tokenizer
 
 CORPUS = "the harbour, the Harbour, the harbourmaster; thé 日本 日本"

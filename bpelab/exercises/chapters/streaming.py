@@ -8,7 +8,7 @@ from ...notebook.messages import code
 from ...pretokenizers.split import Split
 from ...texts.utf8_parts import utf8_text
 from ...tokenizer import BPETokenizer
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import trained_tokenizer
 
 

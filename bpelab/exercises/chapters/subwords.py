@@ -8,7 +8,7 @@ from typing import Any
 
 from ...baselines import BASELINES, Baseline
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 CORPUS = "the baker saw the fishing boat, the boat saw the baker; baking and fishing and the boat, the baker and a boat"
 SIZES = {"characters": 15, "words": 6, "schoolbook": 40, "wordpiece": 45, "unigram": 35}

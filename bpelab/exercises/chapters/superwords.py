@@ -9,7 +9,7 @@ from ...notebook.messages import code
 from ...tokenizer import BPETokenizer
 from ...trainers.naive import count_pairs, replace_pair
 from ...trainers.superwords import Superwords
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA
 
 TEXTS = (

@@ -11,7 +11,7 @@ from ...encoders import NaiveEncoder
 from ...model.bpe import BPEModel
 from ...notebook.messages import code
 from ...unicode.byte_alphabet import from_alphabet, to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import Merges, is_merge_list, is_rank_table, merge_lists, rank_tables, trained_tokenizer
 from ..limits import Limits
 from .bytes import decode

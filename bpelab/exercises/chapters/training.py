@@ -8,7 +8,7 @@ from ...model.trace import TrainStep
 from ...notebook.messages import code
 from ...trainers.naive import count_pairs, replace_pair, train_naive
 from ...unicode.byte_alphabet import to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA, all_pieces
 
 Words = dict[bytes, int]

@@ -9,7 +9,7 @@ from ...model.bpe import BPEModel
 from ...model.merge_recovery import compatible
 from ...model.trace import TrieStep, trace_encode
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import all_pieces, models, models_and_pieces
 from .encoding import _vocabularies_and_pieces
 from .heap import encode_piece

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def bert_pieces(word, vocabulary):
