@@ -40,7 +40,9 @@ def _score(exercise: Exercise, rubric: Rubric, folder: Any) -> tuple[bool, Messa
     try:
         scores = rubric.scores(folder)
     except NotEarned as error:
-        return False, Message(exercise.heading, "fault", [f"Not yet: {error.to_do}.", (f"got  {short(error.found)}",)])
+        return False, Message(
+            exercise.heading, "fault", [f"Not yet: {error.to_do}.", (f"got  {short(error.finding)}",)]
+        )
     points = sum(score.earned for score in scores)
     right = points >= rubric.pass_mark
     lead = f"{'Right' if right else 'Not yet'}. {points} of {rubric.total} points; {rubric.pass_mark} are needed."

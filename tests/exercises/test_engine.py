@@ -200,9 +200,9 @@ class TestLimits:
         assert "Took too long" in said(answer, quick)
 
     def piles_up(text):
-        kept = []
+        blocks = []
         while True:
-            kept.append(bytes(100_000))
+            blocks.append(bytes(100_000))
 
     def all_at_once(text):
         return len(bytes(50_000_000))
@@ -234,10 +234,10 @@ class TestLimits:
         try:
             check_answer(DOUBLE, double)
             check_answer(DOUBLE, TestLimits.endless)
-            found = sys.gettrace()
+            trace = sys.gettrace()
         finally:
             sys.settrace(before)
-        assert found is mine
+        assert trace is mine
 
     def test_tracemalloc_of_the_user_goes_on(self):
         tracemalloc.start()
@@ -286,9 +286,9 @@ class TestHostileAnswers:
             return items[0]
 
         def answer(items):
-            found = items[0]
+            first_item = items[0]
             items.clear()
-            return found
+            return first_item
 
         items = [1, 2]
         assert check_answer(outside_the_book("99.3", "First", first, lambda: [(items,)], ("",)), answer)[0]
@@ -445,11 +445,11 @@ class TestHostileAnswers:
     def test_in_another_thread(self):
         from threading import Thread
 
-        found = []
-        thread = Thread(target=lambda: found.append(check_answer(DOUBLE, TestLimits.endless)))
+        results = []
+        thread = Thread(target=lambda: results.append(check_answer(DOUBLE, TestLimits.endless)))
         thread.start()
         thread.join()
-        assert "Took too long" in repr(found[0][1])
+        assert "Took too long" in repr(results[0][1])
 
 
 class TestShrinking:
@@ -457,10 +457,10 @@ class TestShrinking:
         for start in ((b"ba", "xy"), ([3, [1]], {b"ab": 2}), (BPEModel.from_merges([(b"a", b"b"), (b"ab", b"c")]),)):
             seen, queue = set(), [start]
             while queue and len(seen) < 1_000:
-                found = queue.pop()
-                if code(found) not in seen:
-                    seen.add(code(found))
-                    queue += smaller_inputs(found)
+                arguments = queue.pop()
+                if code(arguments) not in seen:
+                    seen.add(code(arguments))
+                    queue += smaller_inputs(arguments)
             assert not queue, "shrinking comes to an end"
 
     def test_models_and_tables_stay_models_and_tables(self):

@@ -30,14 +30,14 @@ def cells(path):
 
 def asked(path) -> dict[str, tuple[str, str]]:
     """Exercise -> (title, text of the stub's cell), as they stand in a chapter."""
-    found, current = {}, None
+    stubs, current = {}, None
     for kind, text in cells(path):
         if kind == "markdown" and (match := re.search(r"\*\*Exercise (\w+\.\d+) \((.*?)\)\.\*\*", text)):
             current = match.groups()
         elif kind == "code" and current is not None:
-            found[current[0]] = current[1], text
+            stubs[current[0]] = current[1], text
             current = None
-    return found
+    return stubs
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
@@ -129,12 +129,12 @@ def test_every_exercise_stands_in_one_chapter():
     chapters = {path: asked(path) for path in CHAPTERS}
     checked = {exercise.chapter for exercise in EXERCISES.values()}
     for exercise in EXERCISES.values():
-        homes = [found for found in chapters.values() if exercise.id in found]
+        homes = [stubs for stubs in chapters.values() if exercise.id in stubs]
         assert len(homes) == 1, exercise.id
-    for path, found in chapters.items():
+    for path, stubs in chapters.items():
         if path.stem not in checked:
             continue
-        for number, (title, text) in found.items():
+        for number, (title, text) in stubs.items():
             exercise = EXERCISES[number]
             assert exercise.title == title, number
             if exercise.stub_cell:

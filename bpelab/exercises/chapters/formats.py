@@ -124,10 +124,10 @@ def _is_list(vocab: Any, listed: Any) -> bool:
 
 def _samples() -> Iterator[tuple[BPEModel, dict[str, list[int]]]]:
     model = BPEModel.from_merges(MERGES)
-    tried = (["a"], ["12"], [".\n\n"], ["1234"], ["'s"], ["aB"], [" \n "], ["a", ".\n\n"], ["'S 123", "aB \n "])
+    groups = (["a"], ["12"], [".\n\n"], ["1234"], ["'s"], ["aB"], [" \n "], ["a", ".\n\n"], ["'S 123", "aB \n "])
     for name in PATTERNS:
         tokenizer = BPETokenizer(model, pattern=name)
-        for texts in tried:
+        for texts in groups:
             yield model, {text: tokenizer.encode(text) for text in texts}
 
 

@@ -98,14 +98,14 @@ def _linked_lists() -> Iterator[Lists]:
     """Yield lists of up to five nodes, with some of them taken out already, and every node that has a neighbour."""
     for size in range(2, 6):
         for gone in product((False, True), repeat=size - 1):
-            kept = [0, *(node for node in range(1, size) if not gone[node - 1])]
-            ids: list[int | None] = [97 + node if node in kept else None for node in range(size)]
+            nodes = [0, *(node for node in range(1, size) if not gone[node - 1])]
+            ids: list[int | None] = [97 + node if node in nodes else None for node in range(size)]
             previous, following = list(range(-1, size - 1)), list(range(1, size + 1))
-            for left, right in zip(kept, [*kept[1:], size]):
+            for left, right in zip(nodes, [*nodes[1:], size]):
                 following[left] = right
                 if right < size:
                     previous[right] = left
-            for node in kept[:-1]:
+            for node in nodes[:-1]:
                 yield list(ids), list(previous), list(following), node, 256
 
 

@@ -147,8 +147,8 @@ def _two() -> Iterator[tuple[tuple[str, int], tuple[str, int], str]]:
 
 
 def _show_two(name: str, home: tuple[str, int], other: tuple[str, int], text: str) -> str:
-    made = [f"BPETokenizer.train({code(corpus)}, {size}, progress=False)" for corpus, size in (home, other)]
-    return f"{name}({made[0]}, {made[1]}, {code(text)})"
+    trainings = [f"BPETokenizer.train({code(corpus)}, {size}, progress=False)" for corpus, size in (home, other)]
+    return f"{name}({trainings[0]}, {trainings[1]}, {code(text)})"
 
 
 def _merge_files() -> Iterator[tuple[list[str], str]]:

@@ -148,11 +148,11 @@ def _merge_lists() -> Iterator[tuple[Merges]]:
 
 
 def _is_merge_list(merges: Merges) -> bool:
-    known = {bytes([byte]) for byte in range(256)}
+    tokens = {bytes([byte]) for byte in range(256)}
     for left, right in merges:
-        if not {left, right} <= known:
+        if not {left, right} <= tokens:
             return False
-        known.add(left + right)
+        tokens.add(left + right)
     return True
 
 
@@ -176,9 +176,12 @@ def _prunings() -> Iterator[tuple[Merges, dict[bytes, int], int]]:
 
 
 def _are_prunings(merges: Merges, counts: dict[bytes, int], number: int) -> bool:
-    made = [left + right for left, right in merges]
+    tokens = [left + right for left, right in merges]
     return (
-        _is_merge_list(merges) and len(set(made)) == len(made) and number >= 0 and min(counts.values(), default=0) >= 0
+        _is_merge_list(merges)
+        and len(set(tokens)) == len(tokens)
+        and number >= 0
+        and min(counts.values(), default=0) >= 0
     )
 
 

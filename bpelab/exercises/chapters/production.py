@@ -96,8 +96,8 @@ def _count_chunks(answer: Callable[..., Any], chunks: list[bytes], limit: int) -
             taken += 1
             yield chunk
 
-    found = answer(arriving(), limit)
-    return None if found in (None, Ellipsis) and not taken else {"returned": found, "chunks taken": taken}
+    result = answer(arriving(), limit)
+    return None if result in (None, Ellipsis) and not taken else {"returned": result, "chunks taken": taken}
 
 
 def _no_more_chunks(expected: dict[str, Any], got: dict[str, Any]) -> bool:
@@ -148,8 +148,8 @@ def _read_in_turn(answer: Callable[..., Any], versions: list[bytes], pinned: str
         reads += 1
         return versions[min(reads, len(versions)) - 1]
 
-    found = answer(read, pinned)
-    return None if found in (None, Ellipsis) and not reads else {"returned": found}
+    result = answer(read, pinned)
+    return None if result in (None, Ellipsis) and not reads else {"returned": result}
 
 
 def _can_pin(versions: list[bytes], pinned: str) -> bool:

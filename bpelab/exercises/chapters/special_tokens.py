@@ -59,8 +59,8 @@ def _not_past(got: Any, names: list[str], target: str) -> str | None:
         text = text.replace(name, "")
     if target in text:
         return None
-    left = f"`{text}`" if text else "nothing"
-    return f"After the filter {left} is left, which doesn't contain `{target}`:"
+    rest = f"`{text}`" if text else "nothing"
+    return f"After the filter {rest} is left, which doesn't contain `{target}`:"
 
 
 def encode_special(tokenizer, special, text):

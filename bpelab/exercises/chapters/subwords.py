@@ -50,12 +50,12 @@ def _train(kind: str) -> Baseline:
     return BASELINES[kind].train(CORPUS, SIZES[kind])
 
 
-def _call(answer: Any, kind: str, given: Any) -> Any:
-    return answer(copy.deepcopy(_train(kind)), given)
+def _call(answer: Any, kind: str, argument: Any) -> Any:
+    return answer(copy.deepcopy(_train(kind)), argument)
 
 
-def _show(name: str, kind: str, given: Any) -> str:
-    return f"{name}(BASELINES[{kind!r}].train({code(CORPUS)}, {SIZES[kind]}), {code(given)})"
+def _show(name: str, kind: str, argument: Any) -> str:
+    return f"{name}(BASELINES[{kind!r}].train({code(CORPUS)}, {SIZES[kind]}), {code(argument)})"
 
 
 def _close(expected: Any, got: Any) -> bool:

@@ -169,10 +169,10 @@ def _merge_lists() -> Iterator[tuple[list[tuple[bytes, bytes]], int]]:
 
 
 def _is_merge_list(merges: list[tuple[bytes, bytes]], first: int) -> bool:
-    made = [left + right for left, right in merges]
-    known = [{bytes([byte]) for byte in range(256)} | set(made[:at]) for at in range(len(made))]
-    parts = (part in before for pair, before in zip(merges, known) for part in pair)
-    return 0 <= first <= len(merges) and len(set(made)) == len(made) and all(parts)
+    tokens = [left + right for left, right in merges]
+    tokens_before = [{bytes([byte]) for byte in range(256)} | set(tokens[:at]) for at in range(len(tokens))]
+    parts = (part in before for pair, before in zip(merges, tokens_before) for part in pair)
+    return 0 <= first <= len(merges) and len(set(tokens)) == len(tokens) and all(parts)
 
 
 def _counts() -> Iterator[tuple[list[int], list[int], int]]:

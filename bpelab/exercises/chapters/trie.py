@@ -95,9 +95,9 @@ def _steps_back(encoder: TrieEncoder, piece: bytes) -> bool:
 
 def _neighbours() -> Iterator[tuple[BPEModel, bytes, bytes]]:
     for model in models()[1:]:
-        made = [token for token in model.tokens.values() if len(token) > 1]
-        letters = sorted({bytes([byte]) for token in made for byte in token})
-        for left, right in product([*letters, *made][:14], repeat=2):
+        tokens = [token for token in model.tokens.values() if len(token) > 1]
+        letters = sorted({bytes([byte]) for token in tokens for byte in token})
+        for left, right in product([*letters, *tokens][:14], repeat=2):
             yield model, left, right
 
 
