@@ -15,7 +15,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bpelab.exercises import EXERCISES
-from bpelab.exercises.checker import Exercise
+from bpelab.exercises.exercise import Exercise
 from bpelab.exercises.own_file import names_in
 
 BOOK = Path(__file__).parent

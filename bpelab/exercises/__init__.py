@@ -1,7 +1,7 @@
 """Exercises that check themselves: `check`, `hint`, `solution` and `progress`.
 
 A chapter's exercises are in `chapters/NAME.py`, where NAME is the name of its notebook. The file is imported when one
-of them is first needed. It may import the whole library and `notebook`. Begin with `checker.py`.
+of them is first needed. It may import the whole library and `notebook`. Begin with `exercise.py`.
 """
 
 import sys
@@ -15,7 +15,7 @@ from ..errors import BPELabError
 
 if TYPE_CHECKING:
     from ..notebook.messages import Message, Source
-    from .checker import Exercise
+    from .exercise import Exercise
 
 __all__ = ["CHAPTERS", "EXERCISES", "UnknownExerciseError", "check", "hint", "my_tokenizer", "progress", "solution"]
 
@@ -27,12 +27,12 @@ CHAPTERS = (
 )
 """The chapters that have exercises, in the order of the book."""
 
-_hints_given: dict[str, int] = {}
+_hint_counts: dict[str, int] = {}
 
 if sys.platform == "emscripten":  # in a browser: readers' functions import the package `regex`
-    from .browser_regex import lend
+    from .browser_regex import install_stand_in
 
-    lend()
+    install_stand_in()
 
 
 class UnknownExerciseError(BPELabError, KeyError):
@@ -52,15 +52,15 @@ class _Exercises(Mapping[str, "Exercise"]):
 
     def __getitem__(self, exercise_id: str) -> "Exercise":
         chapter = str(exercise_id).partition(".")[0]
-        known = _load_chapter(chapter) if chapter in CHAPTERS else {}
-        if exercise_id in known:
-            return known[exercise_id]
+        exercises = _load_chapter(chapter) if chapter in CHAPTERS else {}
+        if exercise_id in exercises:
+            return exercises[exercise_id]
         from .progress_store import name_of
 
         if isinstance(exercise_id, str) and (name := name_of(exercise_id)) != exercise_id and name in self:
             raise UnknownExerciseError(f"exercise {exercise_id} is called {name!r} now")
-        available = f"its chapter has {', '.join(known)}" if known else f"the chapters are {', '.join(CHAPTERS)}"
-        raise UnknownExerciseError(f"there is no exercise {exercise_id!r}; {available}")
+        names = f"its chapter has {', '.join(exercises)}" if exercises else f"the chapters are {', '.join(CHAPTERS)}"
+        raise UnknownExerciseError(f"there is no exercise {exercise_id!r}; {names}")
 
     def __iter__(self) -> Iterator[str]:
         for chapter in CHAPTERS:
@@ -132,11 +132,11 @@ def hint(exercise_id: str) -> "Message":
 
     exercise = EXERCISES[exercise_id]
     total = len(exercise.hints)
-    given = _hints_given[exercise_id] = _hints_given.get(exercise_id, 0) + 1
+    count = _hint_counts[exercise_id] = _hint_counts.get(exercise_id, 0) + 1
     parts: list[str | tuple[str, ...]] = [
-        f"Hint {number} of {total}: {text}" for number, text in enumerate(exercise.hints[:given], 1)
+        f"Hint {number} of {total}: {text}" for number, text in enumerate(exercise.hints[:count], 1)
     ]
-    if given > total:
+    if count > total:
         parts.append(f'That was the last one. `solution("{exercise_id}")` shows a worked answer.')
     return Message(exercise.heading, "note", parts)
 

@@ -31,7 +31,7 @@ def findall(pattern: str, text: str) -> list[str]:
     return [match.group() for match in finditer(pattern, text)]
 
 
-def lend() -> None:
+def install_stand_in() -> None:
     """Make `import regex` find this module in a browser. The library itself still runs without the package."""
     from ..regex import backtracking
 

@@ -215,28 +215,28 @@ def states_losses(submission: Submission) -> str:
 
 def compresses(submission: Submission) -> str:
     """Check that the held-out text takes fewer tokens than with the reference tokenizer."""
-    found, other = (compression(tokenizer, submission.text) for tokenizer in (submission.tokenizer, reference()))
-    if found.bytes < MIN_TEXT_BYTES or len(set(submission.text.split())) < MIN_TEXT_BYTES // 20:
+    own, other = (compression(tokenizer, submission.text) for tokenizer in (submission.tokenizer, reference()))
+    if own.bytes < MIN_TEXT_BYTES or len(set(submission.text.split())) < MIN_TEXT_BYTES // 20:
         raise NotEarned(
-            f"{found.bytes:,} bytes, {len(set(submission.text.split())):,} different words",
+            f"{own.bytes:,} bytes, {len(set(submission.text.split())):,} different words",
             f"measure on more text: {MIN_TEXT_BYTES:,} bytes, {MIN_TEXT_BYTES // 20} different words",
         )
-    if found.tokens >= other.tokens:
+    if own.tokens >= other.tokens:
         raise NotEarned(
-            f"{found.tokens:,} tokens; the reference needs {other.tokens:,}",
+            f"{own.tokens:,} tokens; the reference needs {other.tokens:,}",
             "train on more text of the kind, or a larger vocabulary",
         )
-    return f"{found.tokens:,} tokens; the reference needs {other.tokens:,}"
+    return f"{own.tokens:,} tokens; the reference needs {other.tokens:,}"
 
 
 def uses_vocabulary(submission: Submission) -> str:
     """Check that at most one token in a hundred is never produced."""
     lost = {*never_merged(submission.tokenizer), *unreachable_alone(submission.tokenizer)}
-    found = f"{len(lost):,} of {len(submission.tokenizer):,} tokens"
+    finding = f"{len(lost):,} of {len(submission.tokenizer):,} tokens"
     if 100 * len(lost) > len(submission.tokenizer):
-        shown = ", ".join(code(submission.tokenizer.model.tokens[token]) for token in sorted(lost)[:4])
-        raise NotEarned(f"{found}, {shown} among them", "train with the pattern that you use")
-    return found
+        examples = ", ".join(code(submission.tokenizer.model.tokens[token]) for token in sorted(lost)[:4])
+        raise NotEarned(f"{finding}, {examples} among them", "train with the pattern that you use")
+    return finding
 
 
 def numbers_match(submission: Submission) -> str:

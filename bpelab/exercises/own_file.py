@@ -19,7 +19,8 @@ from typing import Any
 
 from .._support.textio import write_atomically
 from ..errors import BPELabError
-from .checker import Exercise, check_answer
+from .checker import check_answer
+from .exercise import Exercise
 from .progress_store import is_saved
 
 FILE = "my_tokenizer.py"
@@ -61,24 +62,24 @@ def source_of(answer: Any) -> str:
     """
     source = "".join(linecache.getlines(function_of(answer).__code__.co_filename))
     try:
-        found = [node for node in ast.parse(source).body if getattr(node, "name", "") == answer.__name__]
-        return source_of_node(source, found[-1])
+        definitions = [node for node in ast.parse(source).body if getattr(node, "name", "") == answer.__name__]
+        return source_of_node(source, definitions[-1])
     except (SyntaxError, IndexError) as error:
         raise OwnFileError(
             f"the source of `{answer.__name__}` isn't known: define it in a cell of the notebook"
         ) from error
 
 
-def parts_of(source: str, space: dict[str, Any], known: set[str]) -> tuple[set[str], Definitions]:
+def parts_of(source: str, space: dict[str, Any], names_in_file: set[str]) -> tuple[set[str], Definitions]:
     """Return the import lines, and the definitions by name, that `source` needs to run in a file of its own.
 
     `space` has the globals where it was written. Modules and what they define become imports, functions and constants
-    of the notebook are copied, and names in `known` are already in the file. Raises OwnFileError for other values.
+    of the notebook are copied, and `names_in_file` are left out. Raises OwnFileError for other values.
     """
     tree = ast.parse(source)
     own = {node.name: source_of_node(source, node) for node in tree.body if isinstance(node, Definition)}
     imports: set[str] = set()
-    for name in sorted(names_in(symtable(source, FILE, "exec")) & space.keys() - own.keys() - known):
+    for name in sorted(names_in(symtable(source, FILE, "exec")) & space.keys() - own.keys() - names_in_file):
         if hasattr(builtins, name):
             continue
         value = space[name]
@@ -88,7 +89,7 @@ def parts_of(source: str, space: dict[str, Any], known: set[str]) -> tuple[set[s
         elif home not in (None, "__main__") and callable(value):
             imports.add(f"from {home.removeprefix('_')} import {name}")
         elif inspect.isfunction(value) or inspect.isclass(value):
-            more, helpers = parts_of(source_of(value), space, known | set(own))
+            more, helpers = parts_of(source_of(value), space, names_in_file | set(own))
             imports |= more
             own = {**helpers, **own}
         elif isinstance(value, str | int | float | bytes | bool | tuple):
@@ -134,15 +135,15 @@ def compose(imports: set[str], definitions: Definitions) -> str:
     )
 
 
-def worked(step: str, known: set[str]) -> tuple[set[str], Definitions]:
+def worked_answer(step: str, names_in_file: set[str]) -> tuple[set[str], Definitions]:
     """Return the imports and definitions of the worked answer to a step."""
     from . import EXERCISES
 
     exercise = EXERCISES[step]
-    return parts_of(exercise.source + "\n", vars(inspect.getmodule(exercise.solution)), known)
+    return parts_of(exercise.source + "\n", vars(inspect.getmodule(exercise.solution)), names_in_file)
 
 
-def renamed(text: str, old: str, new: str) -> str:
+def rename_definition(text: str, old: str, new: str) -> str:
     """Return a definition under another name, with its calls to itself renamed too."""
     return re.sub(rf"\b{old}\b", new, text)
 
@@ -153,11 +154,11 @@ def text_until(chapter: str, path: Path | None = None) -> str:
 
     imports, mine = read_file(path or Path(FILE))
     if BY_SCAN in mine and CHAPTERS.index(chapter) < CHAPTERS.index("heap"):
-        mine[SCAN] = renamed(mine.pop(BY_SCAN), BY_SCAN, SCAN)
+        mine[SCAN] = rename_definition(mine.pop(BY_SCAN), BY_SCAN, SCAN)
     book: Definitions = {}
     for step in STEPS:
         if step.partition(".")[0] in CHAPTERS[: CHAPTERS.index(chapter) + 1]:
-            more, definitions = worked(step, set(book))
+            more, definitions = worked_answer(step, set(book))
             if not set(definitions) <= set(mine):
                 imports |= more
             book |= definitions
@@ -183,13 +184,13 @@ def keep(exercise: Exercise, answer: Callable[..., Any], path: Path | None = Non
     """
     path = path or Path(FILE)
     imports, mine = read_file(path)
-    known = {name for step in STEPS[: STEPS.index(exercise.id)] for name in worked(step, set(mine))[1]}
-    more, definitions = parts_of(source_of(answer), function_of(answer).__globals__, known)
+    names_in_file = {name for step in STEPS[: STEPS.index(exercise.id)] for name in worked_answer(step, set(mine))[1]}
+    more, definitions = parts_of(source_of(answer), function_of(answer).__globals__, names_in_file)
     if exercise.id == "heap.6" and BY_SCAN not in mine:
-        scan = mine.get(SCAN) or worked("encoding.6", set(mine))[1][SCAN]
-        mine[BY_SCAN] = renamed(scan, SCAN, BY_SCAN)
+        scan = mine.get(SCAN) or worked_answer("encoding.6", set(mine))[1][SCAN]
+        mine[BY_SCAN] = rename_definition(scan, SCAN, BY_SCAN)
     elif exercise.id == "encoding.6" and BY_SCAN in mine:
-        definitions[BY_SCAN] = renamed(definitions.pop(SCAN), SCAN, BY_SCAN)
+        definitions[BY_SCAN] = rename_definition(definitions.pop(SCAN), SCAN, BY_SCAN)
     text = compose(imports | more, {**mine, **definitions})
     if is_saved():
         write_atomically(path, text.encode())

@@ -105,10 +105,10 @@ def remember(exercise_id: str) -> None:
 def forget(exercise_ids: Iterable[str]) -> None:
     """Mark exercises as not solved."""
     ids = set(exercise_ids)
-    left = solved() - ids
+    remaining = solved() - ids
     _solved.difference_update(ids)
     if is_saved():
-        _store(left)
+        _store(remaining)
 
 
 def _store(ids: set[str]) -> None:

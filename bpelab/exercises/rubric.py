@@ -15,9 +15,9 @@ from ..notebook.messages import short
 class NotEarned(Exception):
     """Raised by a judge if its item isn't earned; says what was found and what to do."""
 
-    def __init__(self, found: str, to_do: str) -> None:
-        super().__init__(found)
-        self.found, self.to_do = found, to_do
+    def __init__(self, finding: str, to_do: str) -> None:
+        super().__init__(finding)
+        self.finding, self.to_do = finding, to_do
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Score:
     """The result of one item. `to_do` is "" if it was earned."""
 
     point: Point
-    found: str
+    finding: str
     to_do: str
 
     @property
@@ -54,7 +54,7 @@ class Score:
     def lines(self) -> list[str]:
         """The lines of a message about the item."""
         head = f"{self.earned} of {self.point.points}  {self.point.name}: "
-        below = [f"found: {self.found}"] + ([f"to do: {self.to_do}"] if self.to_do else [])
+        below = [f"found: {self.finding}"] + ([f"to do: {self.to_do}"] if self.to_do else [])
         return [head + self.point.requirement, *(f"        {short(' '.join(line.split()))}" for line in below)]
 
 
@@ -85,7 +85,7 @@ class Rubric:
         submission, prefix = self.open(folder), os.path.join(folder, "")
         scores = [self._score(point, submission) for point in self.points]
         return [
-            Score(score.point, score.found.replace(prefix, "").replace(folder, "the folder"), score.to_do)
+            Score(score.point, score.finding.replace(prefix, "").replace(folder, "the folder"), score.to_do)
             for score in scores
         ]
 
@@ -93,9 +93,9 @@ class Rubric:
         try:
             return Score(point, point.judge(submission), "")
         except NotEarned as error:
-            return Score(point, error.found, error.to_do)
+            return Score(point, error.finding, error.to_do)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # `except Exception` misses the panic of a library in Rust
-            found = f"{type(error).__name__}: {error}"
-            return Score(point, found, "see what the message says, and write the folder again")
+            finding = f"{type(error).__name__}: {error}"
+            return Score(point, finding, "see what the message says, and write the folder again")

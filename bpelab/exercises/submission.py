@@ -28,8 +28,8 @@ ENCODE_SCRIPT = """
 import json, sys
 from tokenizers import Tokenizer
 path, texts = json.load(sys.stdin)
-found = Tokenizer.from_file(path)
-json.dump([found.encode(text, add_special_tokens=False).ids for text in texts], sys.stdout)
+tokenizer = Tokenizer.from_file(path)
+json.dump([tokenizer.encode(text, add_special_tokens=False).ids for text in texts], sys.stdout)
 """
 TIMEOUT = 300
 
@@ -45,12 +45,12 @@ class Submission:
         """The tokenizer in tokenizer.json, loaded by bpelab."""
         if not (self.folder / "tokenizer.json").is_file():
             raise NotEarned("there is no tokenizer.json", "publish(tokenizer, folder, text) writes one")
-        found = BPETokenizer.from_pretrained(self.folder)
-        if len(found) > MAX_TOKENS:
+        tokenizer = BPETokenizer.from_pretrained(self.folder)
+        if len(tokenizer) > MAX_TOKENS:
             raise NotEarned(
-                f"{len(found):,} tokens", f"hand in one of at most {MAX_TOKENS:,}: larger ones take too long"
+                f"{len(tokenizer):,} tokens", f"hand in one of at most {MAX_TOKENS:,}: larger ones take too long"
             )
-        return found
+        return tokenizer
 
     @cached_property
     def text(self) -> str:
@@ -76,10 +76,10 @@ class Submission:
     def formats(self) -> list[tuple[str, Path, str]]:
         """The other formats in the folder: name in the card, path, format."""
         files = [path for path in sorted(self.folder.iterdir()) if path.suffix in TARGETS and path.is_file()]
-        found = [(path.name, path, TARGETS[path.suffix]) for path in files]
+        formats = [(path.name, path, TARGETS[path.suffix]) for path in files]
         if (self.folder / "vocab.json").is_file() and (self.folder / "merges.txt").is_file():
-            found.append(("vocab.json", self.folder, "gpt2"))
-        return found
+            formats.append(("vocab.json", self.folder, "gpt2"))
+        return formats
 
     def _read(self, name: str, to_do: str) -> str:
         path = self.folder / name

@@ -10,4 +10,4 @@ from bpelab.exercises import progress_store
 def no_progress(monkeypatch):
     monkeypatch.setenv("BPELAB_NO_PROGRESS", "1")
     monkeypatch.setattr(progress_store, "_solved", set())
-    monkeypatch.setattr(exercises, "_hints_given", {})
+    monkeypatch.setattr(exercises, "_hint_counts", {})

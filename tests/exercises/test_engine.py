@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections import Counter, namedtuple
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from bpelab import exercises
 from bpelab.encoders import ENCODERS
 from bpelab.errors import BPELabError
 from bpelab.exercises import EXERCISES, UnknownExerciseError, check, hint, progress, progress_store as record
-from bpelab.exercises.checker import Exercise, check_answer
+from bpelab.exercises.checker import check_answer
+from bpelab.exercises.exercise import Exercise
 from bpelab.exercises.limits import LimitedCall, Limits
 from bpelab.exercises.plain_data import Opaque, to_plain
 from bpelab.exercises.shrink import smaller_inputs
@@ -33,7 +35,8 @@ def double(text):
     return text + text
 
 
-DOUBLE = Exercise(
+outside_the_book = partial(Exercise, level="easy", next_step="Try three times.")
+DOUBLE = outside_the_book(
     "99.1",
     "Twice",
     double,
@@ -53,7 +56,8 @@ def said(answer, exercise=DOUBLE) -> str:
 class TestWhatIsSaid:
     def test_right(self):
         assert check_answer(DOUBLE, double)[0]
-        assert repr(check_answer(DOUBLE, double)[1]) == "99.1 (Twice): Right. Checked on 5 inputs."
+        lines = repr(check_answer(DOUBLE, double)[1]).splitlines()
+        assert lines == ["99.1 (Twice): Right. Checked on 5 inputs.", "Try three times."]
 
     def test_wrong_with_the_smallest_input(self):
         text = said(lambda text: text if "c" in text else text + text)
@@ -186,7 +190,7 @@ class TestLimits:
         assert "double('xyzxyz" in text
 
     def test_slow_calls_into_c_are_reported_afterwards(self):
-        quick = Exercise("99.2", "Slow", double, lambda: [("a",)], ("",), limits=Limits(20_000, 0.01, 20))
+        quick = outside_the_book("99.2", "Slow", double, lambda: [("a",)], ("",), limits=Limits(20_000, 0.01, 20))
 
         def answer(text):
             sum(range(3_000_000))
@@ -196,9 +200,9 @@ class TestLimits:
         assert "Took too long" in said(answer, quick)
 
     def piles_up(text):
-        kept = []
+        blocks = []
         while True:
-            kept.append(bytes(100_000))
+            blocks.append(bytes(100_000))
 
     def all_at_once(text):
         return len(bytes(50_000_000))
@@ -230,10 +234,10 @@ class TestLimits:
         try:
             check_answer(DOUBLE, double)
             check_answer(DOUBLE, TestLimits.endless)
-            found = sys.gettrace()
+            trace = sys.gettrace()
         finally:
             sys.settrace(before)
-        assert found is mine
+        assert trace is mine
 
     def test_tracemalloc_of_the_user_goes_on(self):
         tracemalloc.start()
@@ -282,12 +286,12 @@ class TestHostileAnswers:
             return items[0]
 
         def answer(items):
-            found = items[0]
+            first_item = items[0]
             items.clear()
-            return found
+            return first_item
 
         items = [1, 2]
-        assert check_answer(Exercise("99.3", "First", first, lambda: [(items,)], ("",)), answer)[0]
+        assert check_answer(outside_the_book("99.3", "First", first, lambda: [(items,)], ("",)), answer)[0]
         assert items == [1, 2]
 
     def test_output_and_input(self, capsys):
@@ -441,11 +445,11 @@ class TestHostileAnswers:
     def test_in_another_thread(self):
         from threading import Thread
 
-        found = []
-        thread = Thread(target=lambda: found.append(check_answer(DOUBLE, TestLimits.endless)))
+        results = []
+        thread = Thread(target=lambda: results.append(check_answer(DOUBLE, TestLimits.endless)))
         thread.start()
         thread.join()
-        assert "Took too long" in repr(found[0][1])
+        assert "Took too long" in repr(results[0][1])
 
 
 class TestShrinking:
@@ -453,10 +457,10 @@ class TestShrinking:
         for start in ((b"ba", "xy"), ([3, [1]], {b"ab": 2}), (BPEModel.from_merges([(b"a", b"b"), (b"ab", b"c")]),)):
             seen, queue = set(), [start]
             while queue and len(seen) < 1_000:
-                found = queue.pop()
-                if code(found) not in seen:
-                    seen.add(code(found))
-                    queue += smaller_inputs(found)
+                arguments = queue.pop()
+                if code(arguments) not in seen:
+                    seen.add(code(arguments))
+                    queue += smaller_inputs(arguments)
             assert not queue, "shrinking comes to an end"
 
     def test_models_and_tables_stay_models_and_tables(self):
@@ -468,16 +472,17 @@ class TestShrinking:
         assert all(len(less.tokens) == 258 for (less,) in smaller_inputs((ranked,)))
 
     def test_to_the_smallest(self):
-        exercise = Exercise("99.4", "Long", len, lambda: [(b"the quick brown fox",)], ("",))
+        exercise = outside_the_book("99.4", "Long", len, lambda: [(b"the quick brown fox",)], ("",))
         text = said(lambda data: 0 if b"k" in data else len(data), exercise)
         assert "(b'k')" in text
 
     def test_only_allowed_inputs(self):
-        exercise = Exercise("99.5", "Long", len, lambda: [(b"abcdef",)], ("",), is_valid=lambda data: len(data) > 2)
+        inputs = [(b"abcdef",)]
+        exercise = outside_the_book("99.5", "Long", len, lambda: inputs, ("",), is_valid=lambda data: len(data) > 2)
         assert "(b'aaa')" in said(lambda data: -1, exercise)
 
     def test_inputs_that_the_worked_answer_refuses(self):
-        exercise = Exercise("99.6", "First", lambda data: data[0], lambda: [(b"abc",)], ("",))
+        exercise = outside_the_book("99.6", "First", lambda data: data[0], lambda: [(b"abc",)], ("",))
         assert "(b'a')" in said(lambda data: -1, exercise)
 
 
@@ -485,7 +490,7 @@ def test_a_missing_package_is_named():
     def needs_more(text):
         import bpelab_has_no_such_package  # noqa: F401
 
-    exercise = Exercise("99.7", "More", needs_more, lambda: [("a",)], ("",))
+    exercise = outside_the_book("99.7", "More", needs_more, lambda: [("a",)], ("",))
     assert "needs the package bpelab_has_no_such_package" in said(double, exercise)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from bpelab import exercises
 from bpelab.exercises import EXERCISES, check, hint, solution
-from bpelab.exercises.checker import Exercise, check_answer
-from bpelab.exercises.next_steps import LEVELS, NEXT
+from bpelab.exercises.checker import check_answer
+from bpelab.exercises.exercise import Exercise
 
 from ..conftest import ROOT
 
@@ -30,20 +30,22 @@ def cells(path):
 
 def asked(path) -> dict[str, tuple[str, str]]:
     """Exercise -> (title, text of the stub's cell), as they stand in a chapter."""
-    found, current = {}, None
+    stubs, current = {}, None
     for kind, text in cells(path):
         if kind == "markdown" and (match := re.search(r"\*\*Exercise (\w+\.\d+) \((.*?)\)\.\*\*", text)):
             current = match.groups()
         elif kind == "code" and current is not None:
-            found[current[0]] = current[1], text
+            stubs[current[0]] = current[1], text
             current = None
-    return found
+    return stubs
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 class TestEveryExercise:
     def test_is_declared_in_full(self, exercise: Exercise):
         assert exercise.hints
+        assert exercise.level in ("easy", "medium", "hard")
+        assert exercise.next_step
         assert "!" not in "".join(exercise.hints).replace("(?!", "")
         assert exercise.solution.__doc__
         assert exercise.heading.startswith(exercise.id)
@@ -69,7 +71,7 @@ class TestEveryExercise:
         right, message = check_answer(exercise, exercise.solution)
         assert right, message
         assert repr(message).startswith(f"{exercise.heading}: Right.")
-        assert exercise.level in LEVELS and repr(message).endswith(NEXT[exercise.id][1])
+        assert repr(message).endswith(exercise.next_step)
 
     def test_a_wrong_answer_is_found_out(self, exercise: Exercise):
         right, message = check_answer(exercise, WRONG[exercise.id][0])
@@ -127,12 +129,12 @@ def test_every_exercise_stands_in_one_chapter():
     chapters = {path: asked(path) for path in CHAPTERS}
     checked = {exercise.chapter for exercise in EXERCISES.values()}
     for exercise in EXERCISES.values():
-        homes = [found for found in chapters.values() if exercise.id in found]
+        homes = [stubs for stubs in chapters.values() if exercise.id in stubs]
         assert len(homes) == 1, exercise.id
-    for path, found in chapters.items():
+    for path, stubs in chapters.items():
         if path.stem not in checked:
             continue
-        for number, (title, text) in found.items():
+        for number, (title, text) in stubs.items():
             exercise = EXERCISES[number]
             assert exercise.title == title, number
             if exercise.stub_cell:
@@ -164,7 +166,7 @@ def test_a_chapter_checks_the_exercise_that_it_asks():
 
 def test_check_says_right_once_solved():
     lines = repr(check("training.1", EXERCISES["training.1"].solution)).splitlines()
-    assert lines == ["training.1 (Room for merges): Right. Checked on 30 inputs.", NEXT["training.1"][1]]
+    assert lines == ["training.1 (Room for merges): Right. Checked on 30 inputs.", EXERCISES["training.1"].next_step]
 
 
 def test_chapters_are_in_the_order_of_the_book():

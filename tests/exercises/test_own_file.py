@@ -59,15 +59,15 @@ text = "a global of the notebook that is nobody's business"
 def test_the_file_grows_with_answers_that_are_right(notebook):
     assert not Path(FILE).exists()
     message = repr(check("bytes.6", notebook(MINE)["decode"]))
-    right, kept, _ = message.splitlines()
-    assert right == "bytes.6 (Your tokenizer: decode): Right. Checked on 23 inputs."
-    assert kept == f"`{FILE}` has decode, and runs."
+    verdict, sentence, _ = message.splitlines()
+    assert verdict == "bytes.6 (Your tokenizer: decode): Right. Checked on 23 inputs."
+    assert sentence == f"`{FILE}` has decode, and runs."
     source = Path(FILE).read_text()
     assert "def join" in source and "ERRORS = 'replace'" in source and "business" not in source
     assert my_tokenizer("bytes").decode.__doc__ == "Mine."
     assert my_tokenizer("encoding").decode.__doc__ == "Mine." and hasattr(my_tokenizer("encoding"), "encode_piece")
-    wrong = notebook("def train(words, vocab_size):\n    return {}\n")["train"]
-    assert "Right" not in repr(check("training.6", wrong)) and Path(FILE).read_text() == source
+    no_training = notebook("def train(words, vocab_size):\n    return {}\n")["train"]
+    assert "Right" not in repr(check("training.6", no_training)) and Path(FILE).read_text() == source
     check("encoding.6", EXERCISES["encoding.6"].solution)
     heap = repr(check("heap.6", EXERCISES["heap.6"].solution))
     assert f"`{FILE}` has decode, encode_piece, and runs." in heap
@@ -148,11 +148,11 @@ def test_the_file_is_as_long_as_promised():
 
 
 def texts() -> list[str]:
-    found = [book_text()[start : start + 2_000] for start in range(0, 60_000, 20_000)] + ["", "  \n", "日本 é 😀"]
+    samples = [book_text()[start : start + 2_000] for start in range(0, 60_000, 20_000)] + ["", "  \n", "日本 é 😀"]
     if CASES.exists():
         with CASES.open(encoding="utf-8") as lines:
-            found += [case["text"][:3_000] for case in map(json.loads, lines) if "text" in case]
-    return [text.encode("utf-8", "replace").decode() for text in found]
+            samples += [case["text"][:3_000] for case in map(json.loads, lines) if "text" in case]
+    return [text.encode("utf-8", "replace").decode() for text in samples]
 
 
 def test_a_tokenizer_of_ones_own_trains_and_encodes_as_the_library_does():
@@ -226,7 +226,7 @@ def test_in_a_browser_the_file_finds_it_and_the_library_does_not(monkeypatch):
     monkeypatch.setattr(backtracking, "regex_package", None)
     monkeypatch.setitem(sys.modules, "regex", None)  # so that what is there now comes back afterwards
     del sys.modules["regex"]
-    browser_regex.lend()
+    browser_regex.install_stand_in()
     mine = my_tokenizer("tiktoken")
     own = mine.Tokenizer.train(book_text()[:2_000], 270, PATTERNS["cl100k"].regex)
     assert mine.split(own.pattern, book_text()[:20_000]) == Split("cl100k").split(book_text()[:20_000])
@@ -236,5 +236,5 @@ def test_in_a_browser_the_file_finds_it_and_the_library_does_not(monkeypatch):
 def test_elsewhere_nothing_is_lent(monkeypatch):
     monkeypatch.setattr(backtracking, "regex_package", None)
     monkeypatch.setitem(sys.modules, "regex", None)
-    browser_regex.lend()
+    browser_regex.install_stand_in()
     assert sys.modules["regex"] is None

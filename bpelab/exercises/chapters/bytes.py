@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 SAMPLES = ("a", "é", "€", "😀", "añb", "naïve", "a😀", "日本", "👩‍👧")
 
@@ -151,6 +151,8 @@ EXERCISES = [
             "0x20AC is between 0x800 and 0xFFFF: three bytes, 1110xxxx 10xxxxxx 10xxxxxx.",
             "0x20AC in bits is 0010 0000 1010 1100. Cut it into 4, 6 and 6 bits and put these in place of the x.",
         ),
+        level="easy",
+        next_step="The next exercise does it for every code point.",
         problem=_bytes_of_the_euro,
     ),
     Exercise(
@@ -163,6 +165,8 @@ EXERCISES = [
             "Each byte after the first holds six bits: 0x80 | (bits & 0x3F). Shift right by 6 for the byte before it.",
             "The first byte is 0xC0, 0xE0 or 0xF0 | the remaining bits. The borders are 0x80, 0x800 and 0x10000.",
         ),
+        level="medium",
+        next_step='Why is a surrogate refused? Try `"\\ud800".encode()` and read the error.',
         call=_bytes_or_error,
         format_call=_hexadecimal,
         is_valid=lambda code_point: False,
@@ -176,6 +180,8 @@ EXERCISES = [
             "What do all bytes that are not the first of a character have in common?",
             "Go left while data[position] is 10xxxxxx.",
         ),
+        level="medium",
+        next_step="How far back does it look at most? That bound is why a program can start reading UTF-8 anywhere.",
         is_valid=_inside,
     ),
     Exercise(
@@ -187,6 +193,10 @@ EXERCISES = [
             "Cut the bytes. At most one character is then broken, the last one.",
             'decode has an argument, errors="ignore", that leaves out what is not UTF-8.',
         ),
+        level="medium",
+        next_step=(
+            "A family emoji is characters joined by U+200D: your cut keeps characters whole, and may split a family."
+        ),
     ),
     Exercise(
         "bytes.5",
@@ -197,6 +207,8 @@ EXERCISES = [
             "Undo the two steps in reverse: first turn the characters into the bytes that Latin-1 read.",
             "A text that wasn't damaged in this way fails in one of the two, with a UnicodeError. Leave it alone then.",
         ),
+        level="medium",
+        next_step="Text can be damaged twice. Damage `café` twice, and see how often you have to repair it.",
         format_call=lambda name, text: f"{name}({code(text)})",
     ),
     Exercise(
@@ -208,6 +220,8 @@ EXERCISES = [
             "Turn the vocabulary around: a dict of id -> token finds each token.",
             'Join the bytes of all tokens first, and decode once: `data.decode("utf-8", errors="replace")`.',
         ),
+        level="medium",
+        next_step='`my_tokenizer("bytes").decode` is yours now. "Training" will learn a vocabulary for it.',
         is_valid=lambda vocab, ids: set(ids) <= set(vocab.values()) and len(set(vocab.values())) == len(vocab),
     ),
 ]

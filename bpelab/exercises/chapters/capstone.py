@@ -15,7 +15,7 @@ from ...notebook.messages import code
 from ...publishing import publish
 from ...tokenizer import BPETokenizer
 from ..capstone import RUBRIC
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import trained_tokenizer
 
 
@@ -179,6 +179,8 @@ EXERCISES = [
             "tokenizer.decode(tokenizer.encode(text)) is what comes back.",
             "Compare it with the text itself, and not with anything derived from the text.",
         ),
+        level="easy",
+        next_step="What a tokenizer loses belongs on its card.",
         call=lambda answer, normalizer, texts: answer(_kinds()[normalizer], texts),
         format_call=_show_lossy,
         is_valid=lambda normalizer, texts: normalizer in _kinds(),
@@ -193,6 +195,8 @@ EXERCISES = [
             "re.fullmatch says whether the whole cell is a number, and its groups are the number's parts.",
             'float takes no commas: replace(",", "") takes them out.',
         ),
+        level="medium",
+        next_step="A number that a program can read is one that a program can measure again.",
         equal=_same_numbers,
         is_valid=lambda card: False,
     ),
@@ -206,6 +210,8 @@ EXERCISES = [
             "hashlib.sha256(path.read_bytes()).hexdigest() is the hash of a file. Text mode would change line ends.",
             "A name may have spaces in it: cut a line at the first two spaces only.",
         ),
+        level="medium",
+        next_step="Hashes show that a file has changed, and not who changed it.",
         call=_in_folder,
         format_call=_show_folder,
         is_valid=lambda files: False,
@@ -220,6 +226,8 @@ EXERCISES = [
             "publish(tokenizer, folder, text) writes everything that is needed, and measures it.",
             "A pattern that llama.cpp has a name for (llama3, gpt2, qwen2) lets the tokenizer go into a GGUF file too.",
         ),
+        level="hard",
+        next_step="Open the folder with another library and compare the ids on a text that you care about.",
         format_call=lambda name, home: f"{name}(home)",
         rubric=RUBRIC,
     ),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def kept_by_top_p(probabilities, p):
@@ -108,6 +108,8 @@ EXERCISES = [
             "Sort the ids by probability. `sorted` keeps equal ones in their original order.",
             "Take ids until their total is at least p. The one that reaches it stays.",
         ),
+        level="easy",
+        next_step="What does a p of 0.1 leave when the model is sure, and when it isn't?",
         is_valid=_sums_to_one,
     ),
     Exercise(
@@ -119,6 +121,8 @@ EXERCISES = [
             "Go through the ids one by one, as `generate` does, and look at each before you keep it.",
             "No id is generated after max_tokens of them, so the next one can't be the reason.",
         ),
+        level="medium",
+        next_step="Does the stop id belong in the history of the conversation? Look at the template.",
         is_valid=_longer,
     ),
     Exercise(
@@ -130,6 +134,8 @@ EXERCISES = [
             "Each layer keeps two arrays, one of keys and one of values.",
             "For each token, an array has a row of head_dim numbers for each head of keys and values.",
         ),
+        level="easy",
+        next_step="Double the context. What share of your memory is left for the weights?",
         is_valid=lambda config, tokens, number_bytes: (
             all(map(_whole, (*config.values(), tokens, number_bytes)))
             and {"num_hidden_layers", "hidden_size", "num_attention_heads"} <= config.keys()
@@ -145,6 +151,8 @@ EXERCISES = [
             "Count the equal ids from the start, and stop at the first that differs.",
             "Even if the whole prompt is held, one id has to be computed.",
         ),
+        level="easy",
+        next_step="This is why prompts that begin alike are cheap: put what never changes first.",
         is_valid=lambda held, prompt: bool(prompt),
     ),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from ...notebook.live_source import book_text
 from ...notebook.messages import code
 from ...tokenizer import BPETokenizer
-from ..checker import Exercise
+from ..exercise import Exercise
 
 Messages = list[dict[str, str]]
 
@@ -110,6 +110,8 @@ EXERCISES = [
             "Role, newline and content are one text to the model: encode them together, or a newline at the border is "
             "cut differently.",
         ),
+        level="hard",
+        next_step="Compare with `apply_chat_template` on a conversation in which somebody writes `<|im_end|>`.",
         call=lambda answer, messages: answer(_tokenizer(), messages),
         format_call=_show_conversation,
         is_valid=_messages,
@@ -124,6 +126,8 @@ EXERCISES = [
             "encode_with_offsets returns ids and, for each, (start, end) in the text.",
             "A token is the assistant's if it ends after the header, which is the role and a newline.",
         ),
+        level="hard",
+        next_step="In fine-tuning, the loss is often computed on these tokens alone.",
         call=lambda answer, messages: answer(_tokenizer(), messages),
         format_call=_show_conversation,
         is_valid=_messages,
@@ -137,6 +141,8 @@ EXERCISES = [
             "The turns may take max_tokens - reserve - always, and not one more.",
             "Try dropping 0, 1, 2 ... turns, and take the first number for which the rest fits.",
         ),
+        level="easy",
+        next_step="The next answer needs room as well: take it off the limit first.",
         is_valid=lambda turns, always, max_tokens, reserve: bool(turns) and all(turns),
     ),
 ]

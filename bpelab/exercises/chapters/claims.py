@@ -7,7 +7,7 @@ from typing import Any
 from ...encoders import NaiveEncoder
 from ...model.bpe import BPEModel
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import Merges, is_merge_list, merge_lists, trained_tokenizer
 
 
@@ -140,6 +140,8 @@ EXERCISES = [
             "Two equally frequent words aren't a case: the claim says nothing about them.",
             "Compare tokenizer.count_tokens of the more frequent word with that of the other. Equal is right as well.",
         ),
+        level="medium",
+        next_step="Find the words that break the claim. What do they have in common?",
         call=lambda answer, text, size, counts: answer(trained_tokenizer(text, size), counts),
         is_valid=_is_counted,
         format_call=_shown,
@@ -153,6 +155,8 @@ EXERCISES = [
             "Cut a character in two. What do its first bytes decode to, and how many tokens is that?",
             "Which characters have several tokens depends on the tokenizer: try some, at every n.",
         ),
+        level="hard",
+        next_step="So count the tokens of the text that you send, and not the ids that you cut it from.",
         call=lambda answer, *recipe: answer(trained_tokenizer(*recipe)),
         problem=_no_counterexample,
         is_valid=lambda *recipe: False,
@@ -167,6 +171,8 @@ EXERCISES = [
             "The bytes of the id that is left out are tokenizer.model.tokens[id]. Compare bytes, not text.",
             "The id that was left out is allowed itself: bytes.startswith says so.",
         ),
+        level="medium",
+        next_step="The library guidance does this, under the same name.",
         call=lambda answer, text, size, prompt: answer(trained_tokenizer(text, size), prompt),
         is_valid=lambda *recipe: False,
         format_call=_shown,
@@ -180,6 +186,8 @@ EXERCISES = [
             "If a token can be made at all, from which piece? Nothing merges across its ends.",
             "Encode the bytes of each token with ENCODERS['naive'](model).encode_piece.",
         ),
+        level="medium",
+        next_step='"Measuring" counts such tokens in vocabularies that were published.',
         is_valid=is_merge_list,
     ),
 ]

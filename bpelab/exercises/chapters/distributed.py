@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from ...trainers.naive import train_naive
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA
 
 
@@ -72,6 +72,8 @@ EXERCISES = [
             "A word that is in both has the sum of its counts.",
             "Start with a copy of the first table: dict(one). Then go through the other's items.",
         ),
+        level="easy",
+        next_step="The order in which machines report can't matter, since addition doesn't care.",
     ),
     Exercise(
         "distributed.2",
@@ -85,6 +87,8 @@ EXERCISES = [
             "One list of merges may be longer than the other, because a pair that occurred once now occurs twice. "
             "itertools.zip_longest goes to the end of both.",
         ),
+        level="medium",
+        next_step="How small can the table be that still changes a merge?",
         is_valid=lambda tables, again, number: 0 <= again < len(tables),
     ),
     Exercise(
@@ -96,6 +100,8 @@ EXERCISES = [
             "Make the empty tables first, one dict for each bucket: [{} for _ in range(number)].",
             "Python's hash() of bytes is different in each process; zlib.crc32 is the same everywhere.",
         ),
+        level="easy",
+        next_step="Python's `hash` of bytes differs from process to process. Start Python twice and see.",
         is_valid=lambda table, number: number >= 1,
     ),
 ]

@@ -7,7 +7,7 @@ from ...encoders import NaiveEncoder, NotBPELongestMatch
 from ...model.bpe import BPEModel
 from ...model.trace import MergeStep, trace_encode
 from ...trainers.naive import replace_pair
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import BYTE_RANKS, learned_merges, models, models_and_pieces
 
 BACKWARDS = BPEModel.from_ranks(BYTE_RANKS | {b"abc": 256, b"ab": 257}, ignore_merges=False)
@@ -150,6 +150,8 @@ EXERCISES = [
             "Write the six letters down. The first merge in the list goes first, wherever it occurs.",
             "After `c a` the sequence is a, b, ca, b, c. Which neighbours merge now?",
         ),
+        level="easy",
+        next_step="Reverse the list of merges and try again: their order is part of a tokenizer.",
         problem=_about_by_hand,
     ),
     Exercise(
@@ -161,6 +163,8 @@ EXERCISES = [
             "For each line, check which neighbours in the line before it merge, and at which rank.",
             "Somewhere two merges were possible, and the later one in the list was done.",
         ),
+        level="easy",
+        next_step="The first line that differs is what a report about wrong ids should contain.",
         problem=_about_the_line,
         stub_cell=(
             "from bpelab.exercises.chapters.encoding import suspicious_trace\n\n"
@@ -177,6 +181,8 @@ EXERCISES = [
             "In each round, collect the pairs of neighbours that are in model.merges, and take the lowest rank.",
             "replace_pair(ids, pair, new) merges all its places. A search that finds nothing to merge is not a round.",
         ),
+        level="medium",
+        next_step="Compare the rounds with the number of merges on a long word, and on `b'ab' * 100`.",
     ),
     Exercise(
         "encoding.4",
@@ -189,6 +195,8 @@ EXERCISES = [
             "Or think: for which two tokens does the end of the first merge with the beginning of the second, at a "
             "lower rank than they were made at?",
         ),
+        level="medium",
+        next_step="Which share of the book's pieces does longest match cut differently? The page has counted.",
         problem=_about_the_piece,
         is_valid=lambda model: False,
     ),
@@ -204,6 +212,8 @@ EXERCISES = [
             "Fill a list from k = 1 to len(piece). A function that calls itself for every j does the same work again "
             "and again.",
         ),
+        level="medium",
+        next_step='For how many of the book\'s pieces does BPE use more? "Claims, tested" counts them.',
     ),
     Exercise(
         "encoding.6",
@@ -214,6 +224,8 @@ EXERCISES = [
             "Begin with a list of single bytes. The id of `left + right` in vocab is the rank of their merge.",
             "Find the smallest (id, index) of all neighbours, put the joined token in place of the two, look again.",
         ),
+        level="medium",
+        next_step='Your function looks at every pair again after each merge. "A heap" asks what that costs.',
         is_valid=lambda vocab, piece: BYTE_RANKS.items() <= vocab.items(),
     ),
 ]

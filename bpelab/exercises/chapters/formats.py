@@ -12,7 +12,7 @@ from ...model.bpe import BPEModel
 from ...regex.patterns import PATTERNS
 from ...tokenizer import BPETokenizer
 from ...unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import BYTE_RANKS, is_rank_table, learned_merges, rank_tables
 
 Merge = str | list[str]
@@ -124,10 +124,10 @@ def _is_list(vocab: Any, listed: Any) -> bool:
 
 def _samples() -> Iterator[tuple[BPEModel, dict[str, list[int]]]]:
     model = BPEModel.from_merges(MERGES)
-    tried = (["a"], ["12"], [".\n\n"], ["1234"], ["'s"], ["aB"], [" \n "], ["a", ".\n\n"], ["'S 123", "aB \n "])
+    groups = (["a"], ["12"], [".\n\n"], ["1234"], ["'s"], ["aB"], [" \n "], ["a", ".\n\n"], ["'S 123", "aB \n "])
     for name in PATTERNS:
         tokenizer = BPETokenizer(model, pattern=name)
-        for texts in tried:
+        for texts in groups:
             yield model, {text: tokenizer.encode(text) for text in texts}
 
 
@@ -187,6 +187,8 @@ EXERCISES = [
             "A string begins with its length, which counts bytes and not characters: cut first, decode then.",
             "Between the key and its value are four bytes that say what type the value has.",
         ),
+        level="medium",
+        next_step="The other keys have the same form, so this is most of a reader of GGUF.",
         is_valid=lambda data: False,
     ),
     Exercise(
@@ -199,6 +201,8 @@ EXERCISES = [
             'A str is cut with split(" "). Without the space in brackets, split() also cuts at U+00A0.',
             "If that doesn't return two parts, the merge can't be.",
         ),
+        level="easy",
+        next_step="Which error does `tokenizers` raise for such a file, and does it name the merge?",
         is_valid=_is_list,
     ),
     Exercise(
@@ -210,6 +214,8 @@ EXERCISES = [
             "BPETokenizer(model, pattern=name) is the model with one of the patterns.",
             "Keep a name if `encode` returns the ids of all samples.",
         ),
+        level="medium",
+        next_step="How few texts tell all of the named patterns apart?",
         is_valid=_are_samples,
     ),
     Exercise(
@@ -221,6 +227,8 @@ EXERCISES = [
             "from_alphabet (bpelab.unicode.byte_alphabet) returns the bytes of an ordinary token.",
             "The é of <é> is a letter, and the é of an ordinary token is the byte 0xE9.",
         ),
+        level="medium",
+        next_step="With the merges as well, you can open GPT-2's own files.",
         is_valid=_is_vocabulary,
     ),
     Exercise(
@@ -233,6 +241,8 @@ EXERCISES = [
             "Its order is that of the ranks, so its values are the lines, in ids.",
             "model.tokens has the bytes of an id, and to_alphabet (bpelab.unicode.byte_alphabet) writes them.",
         ),
+        level="medium",
+        next_step="With the line `#version: 0.2` on top and your vocab.json beside it, `tokenizers` can open the file.",
         is_valid=_is_made,
     ),
 ]

@@ -12,7 +12,7 @@ from ...encoders import HeapEncoder, NaiveEncoder
 from ...model.bpe import BPEModel
 from ...model.trace import HeapStep, trace_encode
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import WORDS, models, models_and_pieces
 from .encoding import _vocabularies_and_pieces
 
@@ -98,14 +98,14 @@ def _linked_lists() -> Iterator[Lists]:
     """Yield lists of up to five nodes, with some of them taken out already, and every node that has a neighbour."""
     for size in range(2, 6):
         for gone in product((False, True), repeat=size - 1):
-            kept = [0, *(node for node in range(1, size) if not gone[node - 1])]
-            ids: list[int | None] = [97 + node if node in kept else None for node in range(size)]
+            nodes = [0, *(node for node in range(1, size) if not gone[node - 1])]
+            ids: list[int | None] = [97 + node if node in nodes else None for node in range(size)]
             previous, following = list(range(-1, size - 1)), list(range(1, size + 1))
-            for left, right in zip(kept, [*kept[1:], size]):
+            for left, right in zip(nodes, [*nodes[1:], size]):
                 following[left] = right
                 if right < size:
                     previous[right] = left
-            for node in kept[:-1]:
+            for node in nodes[:-1]:
                 yield list(ids), list(previous), list(following), node, 256
 
 
@@ -249,6 +249,8 @@ EXERCISES = [
             'Go through the steps and count: "push" puts one entry on. Two of the actions take one off.',
             "Keep the largest number seen. MergeSteps are in the list too; they have no `action`.",
         ),
+        level="easy",
+        next_step="Can it be more than the piece has pairs at the start? Look for such a piece.",
         call=lambda answer, model, piece: answer(_trace(model, piece)),
         format_call=_show_trace,
     ),
@@ -262,6 +264,8 @@ EXERCISES = [
             "Two links change: following[node], and previous of the node that now comes after it, if there is one.",
             "A node before is there if previous[node] is not -1; one after is there if its number is below len(ids).",
         ),
+        level="medium",
+        next_step="Add a heap of the pairs that begin at these nodes, and it is the encoder of the page.",
         observe=_walks,
         is_valid=lambda *arguments: False,
     ),
@@ -274,6 +278,8 @@ EXERCISES = [
             "An entry becomes stale when another merge takes one of its two nodes, or changes one.",
             "So no two pairs that can merge may share a byte. One merge in the model is enough.",
         ),
+        level="medium",
+        next_step="Now the opposite: which piece of 20 bytes has the most stale entries?",
         observe=_count_steps,
         problem=_about_stale,
     ),
@@ -286,6 +292,8 @@ EXERCISES = [
             "Make both encoders once, before the function that you return.",
             "A piece of exactly `limit` bytes goes to the heap.",
         ),
+        level="easy",
+        next_step="Try the limits 4, 8, 16 and 32 bytes on the book's pieces, and time each.",
         call=_encode_noting,
         equal=_same_encoding,
         format_call=lambda name, model, limit, piece: f"{name}({code(model)}, {limit})({code(piece)})",
@@ -301,6 +309,8 @@ EXERCISES = [
             "A merge adds one to changed of both nodes. Entries made before that no longer agree.",
             "After a merge push the pair that begins at the node before, and the one that begins at the node.",
         ),
+        level="hard",
+        next_step="Which is faster, stamps or asking the table again? Count what each entry costs.",
     ),
     Exercise(
         "heap.6",
@@ -312,6 +322,8 @@ EXERCISES = [
             "An entry is (id, left position, joined bytes). It is stale if the two no longer join to these bytes.",
             "After a merge, push the new token with its right neighbour, and the left neighbour with the new token.",
         ),
+        level="hard",
+        next_step="Measure it on pieces of 1,000, 10,000 and 100,000 bytes: does the time grow as promised?",
         is_valid=lambda vocab, piece: False,
     ),
 ]

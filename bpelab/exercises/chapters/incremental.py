@@ -11,7 +11,7 @@ from ...model.trace import TrainStep
 from ...notebook.messages import code
 from ...trainers.incremental import train_incremental
 from ...trainers.naive import count_pairs, replace_pair, train_naive
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA, all_pieces
 
 
@@ -221,6 +221,8 @@ EXERCISES = [
             "Count the pairs of the word before and after: count_pairs([(word, 1)]).",
             "Subtract. A pair may be in one of the two counts only, and a change of 0 is left out.",
         ),
+        level="medium",
+        next_step="Added up over all words, these changes are what the incremental trainer does after each merge.",
     ),
     Exercise(
         "incremental.2",
@@ -231,6 +233,8 @@ EXERCISES = [
             "getgeneratorlocals(steps) returns the trainer's variables, among them `places`, `ids` and `following`.",
             "A pair occurs at position i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
         ),
+        level="easy",
+        next_step="Would it help to remove them at once? Finding one in its list takes a search.",
         call=_pause,
         is_valid=_can_pause,
         format_call=_show_paused,
@@ -245,6 +249,8 @@ EXERCISES = [
             "If they agree and there are enough, that pair is the answer. If there are too few, drop it and go on.",
             "If it says too much, heappush((-counts[pair], pair)) and go on.",
         ),
+        level="medium",
+        next_step="Why can an entry claim too much, and never too little?",
         observe=lambda result, heap, *others: {"returned": result, "heap afterwards": sorted(heap)},
         is_valid=_is_heap,
     ),
@@ -257,6 +263,8 @@ EXERCISES = [
             "itertools.product(alphabet, repeat=size) yields the words of one length in order.",
             "For each word compare list(trainer({word: 1}, size, 1)) with what train_naive yields.",
         ),
+        level="medium",
+        next_step="Put a mistake of your own into a copy of the trainer. How short is its witness?",
         is_valid=lambda *arguments: False,
     ),
     Exercise(
@@ -269,6 +277,8 @@ EXERCISES = [
             "For each of these words: subtract all its pairs' counts, replace, add all its pairs' counts again.",
             "New pairs come into being: note the word's number for them too. The best pair is that of `train_naive`.",
         ),
+        level="hard",
+        next_step="Time it beside `train_incremental` as the corpus grows.",
         is_valid=lambda words, num_merges: all(word and occurrences > 0 for word, occurrences in words.items()),
     ),
 ]

@@ -12,7 +12,7 @@ from ...model.bpe import BPEModel
 from ...notebook.messages import code
 from ...tokenizer import BPETokenizer
 from ...unicode.byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import learned_merges, trained_tokenizer
 
 
@@ -147,8 +147,8 @@ def _two() -> Iterator[tuple[tuple[str, int], tuple[str, int], str]]:
 
 
 def _show_two(name: str, home: tuple[str, int], other: tuple[str, int], text: str) -> str:
-    made = [f"BPETokenizer.train({code(corpus)}, {size}, progress=False)" for corpus, size in (home, other)]
-    return f"{name}({made[0]}, {made[1]}, {code(text)})"
+    trainings = [f"BPETokenizer.train({code(corpus)}, {size}, progress=False)" for corpus, size in (home, other)]
+    return f"{name}({trainings[0]}, {trainings[1]}, {code(text)})"
 
 
 def _merge_files() -> Iterator[tuple[list[str], str]]:
@@ -188,6 +188,8 @@ EXERCISES = [
             'Run what you can\'t work out: BPETokenizer(BPEModel.from_merges([(b"a", b"a")])).encode("aaaaa").',
             "For the minimum frequency: ab is counted in three pieces, and each merge changes what can be counted.",
         ),
+        level="easy",
+        next_step="Which one did you get wrong at first? Its chapter shows why.",
         problem=_about_quick,
     ),
     Exercise(
@@ -200,6 +202,8 @@ EXERCISES = [
             'ENCODERS["naive"](other.model).encode_piece(token) cuts any bytes, whether they are text or not.',
             "Sort by (-saved, token).",
         ),
+        level="medium",
+        next_step="Which ten tokens save the most? They tell what the vocabulary was trained on.",
         call=lambda answer, home, other, text: answer(trained_tokenizer(*home), trained_tokenizer(*other), text),
         format_call=_show_two,
         is_valid=lambda home, other, text: False,
@@ -215,6 +219,8 @@ EXERCISES = [
             "BPEModel(tokens, merges, alphabet) takes {id: bytes}, {(left id, right id): (rank, new id)} and "
             "{bytes: id} of the 256 bytes.",
         ),
+        level="hard",
+        next_step='Compare with `tiktoken.get_encoding("gpt2")` if you have it.',
         is_valid=lambda lines, text: False,
     ),
     Exercise(
@@ -227,6 +233,8 @@ EXERCISES = [
             "One more token is one more row of shape.hidden weights, and one more in the output where it isn't tied.",
             "The cache takes tokens * shape.cache_bytes, and each weight shape.bytes_per_weight.",
         ),
+        level="medium",
+        next_step="What does a context of twice the length cost in vocabulary?",
         is_valid=lambda shape, memory, tokens: False,
     ),
 ]

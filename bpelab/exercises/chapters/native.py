@@ -9,7 +9,7 @@ from ...errors import MissingDependencyError
 from ...model.bpe import BPEModel
 from ...notebook.messages import code
 from ...regex.dfa import dfa_for
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import BYTE_RANKS, models_and_all_pieces, models_and_pieces
 
 Rows = list[list[tuple[int, bool]]]
@@ -169,6 +169,8 @@ EXERCISES = [
             'For an entry (0, True), if that state is not 0, the new entry is (that state, "C").',
             'All others keep their next state, with "M" if matched and "S" if next is 0; both may be there, as "MS".',
         ),
+        level="hard",
+        next_step="`scan.h` reads such a table, at several positions of a text in turn.",
         is_valid=lambda rows, start: False,
     ),
     Exercise(
@@ -180,6 +182,8 @@ EXERCISES = [
             "Look at rows[home, 0] to rows[home + 3, 0] first. Only if none is the key, look for one that is 0.",
             "Call `find` once, and only for a key that isn't there.",
         ),
+        level="medium",
+        next_step="Which share of the keys is found in the first row? Try the book's words.",
         call=_all_keys,
         is_valid=_can_look_up,
         format_call=_show_series,
@@ -193,6 +197,8 @@ EXERCISES = [
             "For each start and end: if piece[start:end] is a token, the offsets start + 1 to end - 1 are spanned.",
             "The answer is all offsets that were never spanned. No end needs to be further than the longest token.",
         ),
+        level="medium",
+        next_step="`cuts.h` may miss some of these offsets and never invents one. Why is that safe?",
         is_valid=lambda tokens, piece: bool(tokens) and bool(piece),
     ),
     Exercise(
@@ -205,6 +211,8 @@ EXERCISES = [
             "Give each document to the share that has least. What a share gets last may be the largest document, and "
             "before that no share had less.",
         ),
+        level="medium",
+        next_step="If sizes aren't known beforehand, threads can take the next document whenever they are free.",
         problem=_unfair,
         is_valid=_can_share,
     ),

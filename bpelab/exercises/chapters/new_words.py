@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...trainers.naive import replace_pair, train_naive
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA
 
 Merges = list[tuple[bytes, bytes]]
@@ -148,11 +148,11 @@ def _merge_lists() -> Iterator[tuple[Merges]]:
 
 
 def _is_merge_list(merges: Merges) -> bool:
-    known = {bytes([byte]) for byte in range(256)}
+    tokens = {bytes([byte]) for byte in range(256)}
     for left, right in merges:
-        if not {left, right} <= known:
+        if not {left, right} <= tokens:
             return False
-        known.add(left + right)
+        tokens.add(left + right)
     return True
 
 
@@ -176,9 +176,12 @@ def _prunings() -> Iterator[tuple[Merges, dict[bytes, int], int]]:
 
 
 def _are_prunings(merges: Merges, counts: dict[bytes, int], number: int) -> bool:
-    made = [left + right for left, right in merges]
+    tokens = [left + right for left, right in merges]
     return (
-        _is_merge_list(merges) and len(set(made)) == len(made) and number >= 0 and min(counts.values(), default=0) >= 0
+        _is_merge_list(merges)
+        and len(set(tokens)) == len(tokens)
+        and number >= 0
+        and min(counts.values(), default=0) >= 0
     )
 
 
@@ -231,6 +234,8 @@ EXERCISES = [
             "A recursive function is short, but a token that is made in a thousand steps is too deep for it. A stack "
             "of ids still to be looked at has no such limit.",
         ),
+        level="easy",
+        next_step="Try it on the page's tokenizers and a text of your own. Why does it hold for every text?",
         is_valid=_are_sequences,
     ),
     Exercise(
@@ -243,6 +248,8 @@ EXERCISES = [
             "Encoding means: of all neighbours that have a merge, join those of the lowest rank, and begin again.",
             "Two merges may make the same token. It is reached if either of them makes it.",
         ),
+        level="medium",
+        next_step="Which share of GPT-2's tokens is reached if its merges come after those of the page?",
         is_valid=_is_merge_list,
     ),
     Exercise(
@@ -255,6 +262,8 @@ EXERCISES = [
             "Sort the leaves by (count, minus the number of the merge): the smallest goes.",
             "Take a token's merge out of the list, and add its count to both parts, twice where these are the same.",
         ),
+        level="hard",
+        next_step="`prune` keeps its leaves in a heap. What has to be pushed when a token goes?",
         is_valid=_are_prunings,
     ),
     Exercise(
@@ -266,6 +275,11 @@ EXERCISES = [
             "The mean of rows is taken number by number: first numbers with first numbers.",
             "`zip(*rows)` has the columns of some rows.",
             "A part that occurs twice counts twice. No parts: take all old rows in their place.",
+        ),
+        level="easy",
+        next_step=(
+            "Multiply the new row with any vector: its logit is the mean of those of its parts, never above the "
+            "largest."
         ),
         equal=_close,
         is_valid=_are_tables,
@@ -280,6 +294,8 @@ EXERCISES = [
             "Add up the bits of all tokens.",
             "Divide by the bytes of all tokens together, and not by their number.",
         ),
+        level="easy",
+        next_step="A model that knows nothing gives each of 256 bytes the same probability. How many bits?",
         equal=_close,
         is_valid=_are_predictions,
     ),

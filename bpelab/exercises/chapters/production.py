@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def bounded(chunks, limit):
@@ -96,8 +96,8 @@ def _count_chunks(answer: Callable[..., Any], chunks: list[bytes], limit: int) -
             taken += 1
             yield chunk
 
-    found = answer(arriving(), limit)
-    return None if found in (None, Ellipsis) and not taken else {"returned": found, "chunks taken": taken}
+    result = answer(arriving(), limit)
+    return None if result in (None, Ellipsis) and not taken else {"returned": result, "chunks taken": taken}
 
 
 def _no_more_chunks(expected: dict[str, Any], got: dict[str, Any]) -> bool:
@@ -148,8 +148,8 @@ def _read_in_turn(answer: Callable[..., Any], versions: list[bytes], pinned: str
         reads += 1
         return versions[min(reads, len(versions)) - 1]
 
-    found = answer(read, pinned)
-    return None if found in (None, Ellipsis) and not reads else {"returned": found}
+    result = answer(read, pinned)
+    return None if result in (None, Ellipsis) and not reads else {"returned": result}
 
 
 def _can_pin(versions: list[bytes], pinned: str) -> bool:
@@ -194,6 +194,8 @@ EXERCISES = [
             "Add each chunk to what has come so far, and return None as soon as that is more than `limit`.",
             "Decode once, at the end: a character may begin in one chunk and end in the next.",
         ),
+        level="easy",
+        next_step="Give a chunk a limit of time as well: a client may send one byte an hour.",
         call=_count_chunks,
         equal=_no_more_chunks,
         format_call=lambda name, chunks, limit: f"{name}(iter({code(chunks)}), {limit})",
@@ -209,6 +211,8 @@ EXERCISES = [
             "The first message of n waits n - 1 of these intervals, and then for the call.",
             "While a call runs, the next batch arrives: that takes n intervals, and the call may take no longer.",
         ),
+        level="medium",
+        next_step="What if messages come in bursts? Draw their times at random, and measure the wait.",
         is_valid=_is_load,
     ),
     Exercise(
@@ -220,6 +224,8 @@ EXERCISES = [
             "What you check and what you load must be the same bytes. How often may `read` be called?",
             "Call it once, keep the bytes, compare the whole hash, and only then let `json.loads` see them.",
         ),
+        level="easy",
+        next_step="Where would you keep the hash, so that replacing the file is not enough to replace it too?",
         call=_read_in_turn,
         format_call=_show_reads,
         is_valid=_can_pin,
@@ -233,6 +239,8 @@ EXERCISES = [
             "The page of an address is address // page. Collect the pages that are written to in a set.",
             "A reference count may begin on one page and end on the next. Its last byte is at address + 7.",
         ),
+        level="medium",
+        next_step="Why does `gc.freeze()` before a fork help, and why doesn't it help with this?",
         is_valid=_is_memory,
     ),
 ]

@@ -7,7 +7,7 @@ from ...boundaries.named_patterns import last_boundary
 from ...notebook.messages import code
 from ...pretokenizers.split import Split
 from ...regex.patterns import PATTERNS
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..plain_data import to_list
 
 TEXTS = (
@@ -143,6 +143,8 @@ EXERCISES = [
             'PATTERNS["cl100k"].regex is the pattern.',
             r"One part of it, \p{N}{1,3}+, takes up to three digits. Replace the number.",
         ),
+        level="easy",
+        next_step="How many tokens does `12345678` take under both patterns?",
         call=_use,
         observe=_cut,
         format_call=_show_cut,
@@ -156,6 +158,8 @@ EXERCISES = [
             "regex.finditer yields the matches, and no two of them overlap.",
             "If nothing is lost, the lengths of the matches add up to the length of the text.",
         ),
+        level="easy",
+        next_step="Libraries differ here: tiktoken drops what no match covers, and bpelab keeps it.",
         is_valid=lambda pattern, text: pattern in CARELESS or pattern == PATTERNS["gpt2"].regex,
     ),
     Exercise(
@@ -167,6 +171,8 @@ EXERCISES = [
             "Split with both, and go through the two lists side by side with zip.",
             "Add up the lengths of the equal pieces: that is where the first unequal ones begin.",
         ),
+        level="medium",
+        next_step="Run it on `llama3` and `cl100k`, over the book and over text of your own.",
         is_valid=lambda one, other, text: one in PATTERNS and other in PATTERNS,
     ),
     Exercise(
@@ -178,6 +184,8 @@ EXERCISES = [
             r"One to three digits, \d{1,3}, are a piece if what follows is a whole number of threes and then no digit.",
             r"A look-ahead says that: (?=(?:\d{3})*(?!\d)). For every other character add |\D.",
         ),
+        level="medium",
+        next_step="Try it on `1,234,567` and on `1234.5678`: after a separator the counting begins again.",
         call=_use,
         observe=_cut,
         format_call=_show_cut,
@@ -191,6 +199,8 @@ EXERCISES = [
             "Keep what has not been split yet. last_boundary(pending, len(pending)) says how much is settled.",
             "Yield the pieces of the settled part and keep the rest. At the end, yield those of what is pending.",
         ),
+        level="hard",
+        next_step='How much does yours hold back on a run of a million spaces? "Streaming" measures that.',
         observe=lambda result, *arguments: to_list(result),
         is_valid=lambda blocks, name: name in PATTERNS,
         format_call=lambda name, *arguments: f"list({name}({', '.join(map(code, arguments))}))",
@@ -204,6 +214,8 @@ EXERCISES = [
             "`for match in regex.finditer(pattern, text)` visits the matches, from match.start() to match.end().",
             "Before each match, and after the last, keep the text that no match covers. Leave empty pieces out.",
         ),
+        level="easy",
+        next_step="With `my_tokenizer('regex')` your file cuts text as GPT-2 and GPT-4 do.",
         is_valid=lambda pattern, text: False,
     ),
 ]

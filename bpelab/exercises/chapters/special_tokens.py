@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def find_tokens(text, names):
@@ -59,8 +59,8 @@ def _not_past(got: Any, names: list[str], target: str) -> str | None:
         text = text.replace(name, "")
     if target in text:
         return None
-    left = f"`{text}`" if text else "nothing"
-    return f"After the filter {left} is left, which doesn't contain `{target}`:"
+    rest = f"`{text}`" if text else "nothing"
+    return f"After the filter {rest} is left, which doesn't contain `{target}`:"
 
 
 def encode_special(tokenizer, special, text):
@@ -104,6 +104,8 @@ EXERCISES = [
             "text.startswith(name, position) says whether a name occurs at a position.",
             "Of those that do, max(..., key=len) is the longest. Go on after it, or one character further.",
         ),
+        level="medium",
+        next_step="Hugging Face's added tokens have flags as well; the page shows what each of them changes.",
         is_valid=lambda text, names: all(names) and len(set(names)) == len(names),
     ),
     Exercise(
@@ -115,6 +117,8 @@ EXERCISES = [
             "The filter goes over the text once for each name. It misses a name that only comes together after that.",
             "Put the target inside itself.",
         ),
+        level="medium",
+        next_step="Would a second pass of the filter stop you? Write the text that survives three.",
         problem=_not_past,
         is_valid=lambda names, target: False,
     ),
@@ -127,6 +131,8 @@ EXERCISES = [
             "re.split with the names in one group returns the text between names and the names, in turn.",
             "Sort the names by length, the longest first, and pass each through re.escape.",
         ),
+        level="medium",
+        next_step="Your file reads templates now. A user's text still goes through `encode`.",
         is_valid=lambda tokenizer, special, text: False,
     ),
 ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import trained_tokenizer
 
 CORPUS = "the harbour, the Harbour, the harbourmaster; thé 日本 日本"
@@ -90,6 +90,8 @@ EXERCISES = [
         how_many,
         _inputs(TEXTS),
         ("tokenizer.encode(text) returns the ids, one for each token.", "len says how many."),
+        level="easy",
+        next_step="Try a text in another language: how many tokens does it take for each character?",
         call=_call,
         format_call=_show,
         is_valid=_allowed,
@@ -103,6 +105,8 @@ EXERCISES = [
             "tokenizer.tokenize(text) returns the tokens as bytes.",
             "max has an argument `key`, and takes the first of equals.",
         ),
+        level="easy",
+        next_step="Which token is the longest of all? `tokenizer.model.tokens` maps ids to bytes.",
         call=_call,
         format_call=_show,
         is_valid=_allowed,
@@ -117,6 +121,8 @@ EXERCISES = [
             "bytes.decode() raises UnicodeDecodeError for bytes that are not valid UTF-8. Keep those ids.",
             "A replacement character in a decoded text proves nothing: it may have been in the text all along.",
         ),
+        level="medium",
+        next_step='"Streaming" needs this when a model\'s answer arrives id by id.',
         call=_call,
         format_call=_show,
         is_valid=_allowed,

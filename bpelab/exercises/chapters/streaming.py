@@ -8,7 +8,7 @@ from ...notebook.messages import code
 from ...pretokenizers.split import Split
 from ...texts.utf8_parts import utf8_text
 from ...tokenizer import BPETokenizer
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import trained_tokenizer
 
 
@@ -166,6 +166,8 @@ EXERCISES = [
             "The byte after E0 is at least A0, after F0 at least 90; otherwise 80 will do. Python's incremental "
             "decoder waits after ED A0, in vain.",
         ),
+        level="easy",
+        next_step="A program that shows an answer while it arrives holds back exactly these bytes.",
     ),
     Exercise(
         "streaming.2",
@@ -178,6 +180,8 @@ EXERCISES = [
             "80 to BF. The table in the chapter has it.",
             "If it may not, the pending bytes are one U+FFFD, and the byte is looked at as if nothing were pending.",
         ),
+        level="medium",
+        next_step='Compare it with `codecs.getincrementaldecoder("utf-8")("replace")` on random bytes.',
         is_valid=_begun,
     ),
     Exercise(
@@ -190,6 +194,8 @@ EXERCISES = [
             "Between a character that is not white space and a space, a piece always ends and a new search begins.",
             "Look for the last such place. A newline won't do: o200k's pattern gives it to punctuation before it.",
         ),
+        level="medium",
+        next_step="Feed it the book one character at a time: how many characters wait, on average?",
         problem=_not_settled,
     ),
     Exercise(
@@ -202,6 +208,8 @@ EXERCISES = [
             "Cut in front of the character of token number `size`. Then count the tokens of what you cut off, alone.",
             "If they are too many, take one character less, until they fit.",
         ),
+        level="medium",
+        next_step="Search often wants chunks that overlap. What would you change?",
         call=lambda answer, *arguments: answer(_tokenizer(), *arguments),
         problem=_bad_chunks,
         format_call=lambda name, text, size: f"{name}(tokenizer, {code(text)}, {size})",

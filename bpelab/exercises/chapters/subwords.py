@@ -8,7 +8,7 @@ from typing import Any
 
 from ...baselines import BASELINES, Baseline
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 CORPUS = "the baker saw the fishing boat, the boat saw the baker; baking and fishing and the boat, the baker and a boat"
 SIZES = {"characters": 15, "words": 6, "schoolbook": 40, "wordpiece": 45, "unigram": 35}
@@ -50,12 +50,12 @@ def _train(kind: str) -> Baseline:
     return BASELINES[kind].train(CORPUS, SIZES[kind])
 
 
-def _call(answer: Any, kind: str, given: Any) -> Any:
-    return answer(copy.deepcopy(_train(kind)), given)
+def _call(answer: Any, kind: str, argument: Any) -> Any:
+    return answer(copy.deepcopy(_train(kind)), argument)
 
 
-def _show(name: str, kind: str, given: Any) -> str:
-    return f"{name}(BASELINES[{kind!r}].train({code(CORPUS)}, {SIZES[kind]}), {code(given)})"
+def _show(name: str, kind: str, argument: Any) -> str:
+    return f"{name}(BASELINES[{kind!r}].train({code(CORPUS)}, {SIZES[kind]}), {code(argument)})"
 
 
 def _close(expected: Any, got: Any) -> bool:
@@ -117,6 +117,8 @@ EXERCISES = [
             "tokenizer.unknown_count(text) is the one number, len(tokenizer.encode(text)) the other.",
             "Don't divide by 0.",
         ),
+        level="easy",
+        next_step="A share of 0 says nothing about length: count the tokens as well.",
         equal=_close,
         call=_call,
         format_call=_show,
@@ -131,6 +133,8 @@ EXERCISES = [
             "Of the pieces that the word starts with, take the longest, and go on with what is left of the word.",
             "Stop when no piece fits. The word that is left then may be empty.",
         ),
+        level="easy",
+        next_step='In "Encoding" the same idea meets the merges of BPE, and loses.',
         call=_call_with_set,
         format_call=_show_set,
         is_valid=lambda word, pieces: all(pieces),
@@ -146,6 +150,8 @@ EXERCISES = [
             "None of the four names forges a token here. Words and WordPiece cut at punctuation before they look "
             "anything up; the others find tokens by their characters, and a reserved token has none.",
         ),
+        level="easy",
+        next_step='"Special tokens" shows what such a forgery does in a conversation.',
         call=_call,
         format_call=_show,
         is_valid=lambda kind, names: kind in BASELINES,

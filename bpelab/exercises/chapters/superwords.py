@@ -9,7 +9,7 @@ from ...notebook.messages import code
 from ...tokenizer import BPETokenizer
 from ...trainers.naive import count_pairs, replace_pair
 from ...trainers.superwords import Superwords
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA
 
 TEXTS = (
@@ -169,10 +169,10 @@ def _merge_lists() -> Iterator[tuple[list[tuple[bytes, bytes]], int]]:
 
 
 def _is_merge_list(merges: list[tuple[bytes, bytes]], first: int) -> bool:
-    made = [left + right for left, right in merges]
-    known = [{bytes([byte]) for byte in range(256)} | set(made[:at]) for at in range(len(made))]
-    parts = (part in before for pair, before in zip(merges, known) for part in pair)
-    return 0 <= first <= len(merges) and len(set(made)) == len(made) and all(parts)
+    tokens = [left + right for left, right in merges]
+    tokens_before = [{bytes([byte]) for byte in range(256)} | set(tokens[:at]) for at in range(len(tokens))]
+    parts = (part in before for pair, before in zip(merges, tokens_before) for part in pair)
+    return 0 <= first <= len(merges) and len(set(tokens)) == len(tokens) and all(parts)
 
 
 def _counts() -> Iterator[tuple[list[int], list[int], int]]:
@@ -204,6 +204,8 @@ EXERCISES = [
             "Two pairs occur three times. The rule for ties says which goes first, and the other is changed by it.",
             "Nothing occurs three times after two merges. Of the pairs that occur twice, look at their left ids.",
         ),
+        level="easy",
+        next_step="Go on by hand: which pair is fourth? Where two texts agree for long, it is soon a whole line.",
         problem=_about_by_hand,
     ),
     Exercise(
@@ -216,6 +218,10 @@ EXERCISES = [
             "Keep the merges as pairs of ids. The number of a merge in that list, plus 256, is the id of its token.",
             "Before the second stage, replace every merge of the first in `wholes`, in the order of learning.",
         ),
+        level="medium",
+        next_step=(
+            "`train_superbpe` has two lines more than yours, for the limits. Which tokens do they keep out of the book?"
+        ),
         is_valid=_are_stages,
     ),
     Exercise(
@@ -227,6 +233,11 @@ EXERCISES = [
             "Encode the prompt, and encode prompt + rest.",
             "Count the equal ids from the start, and stop at the first that differs.",
             "An id that is equal further on doesn't help: the text before it is cut differently.",
+        ),
+        level="easy",
+        next_step=(
+            'For how many characters must a program look back at most? "Streaming" has to know, and looks for a place '
+            "that is no bond."
         ),
         format_call=_format_prompt,
     ),
@@ -241,6 +252,8 @@ EXERCISES = [
             "Keep for every superword its two ends. A merge bonds the last word of its left part to the first word of "
             "its right part.",
         ),
+        level="hard",
+        next_step="Which share of the neighbours in a text is a bond? It says how long windows are.",
         is_valid=_is_merge_list,
     ),
     Exercise(
@@ -253,6 +266,8 @@ EXERCISES = [
             "What if one list has ended? Treat its next count as smaller than any.",
             "Equal counts: the word is taken.",
         ),
+        level="medium",
+        next_step="Feed it counts of your own text: what share of a larger vocabulary would be superwords?",
         equal=lambda expected, got: list(expected) == list(got),
         is_valid=_are_counts,
     ),

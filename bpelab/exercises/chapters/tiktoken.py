@@ -11,7 +11,7 @@ from ...encoders import NaiveEncoder
 from ...model.bpe import BPEModel
 from ...notebook.messages import code
 from ...unicode.byte_alphabet import from_alphabet, to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import Merges, is_merge_list, is_rank_table, merge_lists, rank_tables, trained_tokenizer
 from ..limits import Limits
 from .bytes import decode
@@ -212,6 +212,8 @@ EXERCISES = [
         parse_line,
         _lines,
         ("There is a space between the two: line.split().", "base64.b64decode returns the bytes, int the rank."),
+        level="easy",
+        next_step="One more line of Python reads a whole file with it.",
         is_valid=lambda line: False,
     ),
     Exercise(
@@ -220,6 +222,8 @@ EXERCISES = [
         unused_ids,
         _tokenizers,
         ("n_vocab is the highest id plus one.", "tokenizer.id_to_token(i) is None where there is no token."),
+        level="easy",
+        next_step="What does `decode` do with such an id? Try it.",
         call=lambda answer, *recipe: answer(trained_tokenizer(*recipe)),
         format_call=_show_training,
         is_valid=lambda *recipe: False,
@@ -233,6 +237,8 @@ EXERCISES = [
             "Turn each one back into bytes first, with from_alphabet.",
             "bytes.decode() raises UnicodeDecodeError for bytes that are not valid UTF-8.",
         ),
+        level="easy",
+        next_step='A model may still say one of them. "Streaming" is about what to show then.',
         is_valid=all,
     ),
     Exercise(
@@ -246,6 +252,8 @@ EXERCISES = [
             "Encode the bytes of `token` with it. What is left over are its parts; if there aren't two, the answer is "
             "None.",
         ),
+        level="medium",
+        next_step="Do it for every token of GPT-4's table, and you have the merge list that was never published.",
         is_valid=is_rank_table,
     ),
     Exercise(
@@ -257,6 +265,8 @@ EXERCISES = [
             "Build the table: the 256 bytes, then the token of each merge, in order.",
             "Exercise tiktoken.4 finds the pair that a token is made of. Compare it with the pair in the list.",
         ),
+        level="medium",
+        next_step="Build the shortest list for which the answer is False.",
         is_valid=lambda merges: is_merge_list(merges, distinct=True),
     ),
     Exercise(
@@ -270,6 +280,8 @@ EXERCISES = [
             "`encode` looks each piece up first, as tiktoken does, and only then merges.",
             "`save` writes base64.b64encode(token) + b' %d\\n' % id for each token, and `load` undoes it.",
         ),
+        level="hard",
+        next_step="Compare your class with tiktoken on a text of your own, and on a file of code.",
         call=_used,
         is_valid=lambda vocab, pattern, text: False,
         stub_cell=STUB,

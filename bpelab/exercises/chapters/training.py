@@ -8,7 +8,7 @@ from ...model.trace import TrainStep
 from ...notebook.messages import code
 from ...trainers.naive import count_pairs, replace_pair, train_naive
 from ...unicode.byte_alphabet import to_alphabet
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import CORPORA, all_pieces
 
 Words = dict[bytes, int]
@@ -173,6 +173,8 @@ EXERCISES = [
             "There are 256 bytes, whatever the text is.",
             "What the bytes and the special tokens leave is for merges; below 0 means -1.",
         ),
+        level="easy",
+        next_step="Many models round the vocabulary up to a multiple of 64, for the shape of their matrices.",
     ),
     Exercise(
         "training.2",
@@ -183,6 +185,8 @@ EXERCISES = [
             "Make the sequences as the page does: [(list(word), n) for word, n in words.items()].",
             "The size of the corpus is the sum of len(ids) * n. The new token of a step is 256 + step.rank.",
         ),
+        level="medium",
+        next_step="Divide each size by the first one: how many merges halve the corpus?",
         is_valid=_is_replay,
         format_call=_show_replay,
     ),
@@ -195,6 +199,8 @@ EXERCISES = [
             "Two places of one pair can only overlap in a run, where both of its tokens are the same.",
             "Go from left to right. Having counted a pair at a place, don't count the same pair at the next one.",
         ),
+        level="medium",
+        next_step="Train with these counts instead of `count_pairs`, on a text full of `=====`: runs are merged later.",
         is_valid=lambda sequences: all(occurrences > 0 for _, occurrences in sequences),
     ),
     Exercise(
@@ -206,6 +212,8 @@ EXERCISES = [
             "count_pairs returns a dict, and a dict keeps the order in which its keys came.",
             "Of equals, max(counts, key=counts.get) returns the first. Stop when its count is below 2.",
         ),
+        level="medium",
+        next_step="Put the same words into another order: these tokens change, and those of the library's rule don't.",
         is_valid=_are_words,
     ),
     Exercise(
@@ -218,6 +226,8 @@ EXERCISES = [
             "A learned token's number must be larger than any byte's, which end at 323, and grow with its rank.",
             "min(counts, key=lambda pair: (-counts[pair], order[pair[0]], order[pair[1]])) is the pair.",
         ),
+        level="hard",
+        next_step="If you have `tokenizers`, train it on the same words and compare the two lists.",
         is_valid=_are_words,
     ),
     Exercise(
@@ -229,6 +239,10 @@ EXERCISES = [
             "Keep each word as a list of tokens, single bytes at first, beside how often it occurs.",
             "In a loop: count the pairs, take the most frequent, give the joined token the id len(vocab), merge it.",
             "min(counts, key=lambda pair: (-counts[pair], vocab[pair[0]], vocab[pair[1]])) finds the pair.",
+        ),
+        level="hard",
+        next_step=(
+            'Your file can train. Time it on the book\'s text; "Incremental training" shows where that time goes.'
         ),
         observe=lambda vocab, *arguments: [*vocab.items()][256:] if len(vocab) > 256 else len(vocab),
         is_valid=lambda words, size: size >= 256,

@@ -9,7 +9,7 @@ from ...model.bpe import BPEModel
 from ...model.merge_recovery import compatible
 from ...model.trace import TrieStep, trace_encode
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 from ..fixtures import all_pieces, models, models_and_pieces
 from .encoding import _vocabularies_and_pieces
 from .heap import encode_piece
@@ -95,9 +95,9 @@ def _steps_back(encoder: TrieEncoder, piece: bytes) -> bool:
 
 def _neighbours() -> Iterator[tuple[BPEModel, bytes, bytes]]:
     for model in models()[1:]:
-        made = [token for token in model.tokens.values() if len(token) > 1]
-        letters = sorted({bytes([byte]) for token in made for byte in token})
-        for left, right in product([*letters, *made][:14], repeat=2):
+        tokens = [token for token in model.tokens.values() if len(token) > 1]
+        letters = sorted({bytes([byte]) for token in tokens for byte in token})
+        for left, right in product([*letters, *tokens][:14], repeat=2):
             yield model, left, right
 
 
@@ -185,6 +185,8 @@ EXERCISES = [
             "For a piece: for each token that it begins with, add the number of ways for what is left.",
             "Fill a list from the end of the piece to its beginning, so that what is left has been counted already.",
         ),
+        level="medium",
+        next_step='How fast does the number grow? Try `b"some" * n` for small n.',
     ),
     Exercise(
         "trie.2",
@@ -195,6 +197,8 @@ EXERCISES = [
             'Each step of trace_encode(encoder, piece) has an action. The one that takes a token off is "back".',
             "encoder.model.tokens[step.token] are the token's bytes.",
         ),
+        level="easy",
+        next_step="Over the whole book, how many bytes are given back for each byte that stays?",
         is_valid=_steps_back,
     ),
     Exercise(
@@ -208,6 +212,8 @@ EXERCISES = [
             "Undo the later of the two merges: the left token gives way to its right part, the right one to its left "
             "part. After undoing the right one, a pair of equal rank is still too early.",
         ),
+        level="hard",
+        next_step="Run it on a word that longest match gets wrong: the culprit names the merge.",
         is_valid=lambda model, left, right: left in model.ids and right in model.ids,
     ),
     Exercise(
@@ -220,6 +226,8 @@ EXERCISES = [
             "The counts go up and down. A beginning that is too long says nothing about those after it.",
             "Of all sizes whose count is within the limit, return the largest.",
         ),
+        level="easy",
+        next_step='Cutting there may split a character. "Text is bytes" has the function that prevents it.',
         is_valid=lambda encoder, piece, limit: limit >= 0,
     ),
     Exercise(
@@ -234,6 +242,8 @@ EXERCISES = [
             "{pair: rank_of[token] for token, pair in splits.items()}.",
             "From the end: take the last token of the whole piece, go back by its length, and again.",
         ),
+        level="hard",
+        next_step="Time it beside the walk through the trie, on words and on a long run of one letter.",
     ),
     Exercise(
         "trie.6",
@@ -245,6 +255,10 @@ EXERCISES = [
             "its end.",
             "Two tokens fit if `encode_piece(vocab, left + right)` is the ids of exactly these two. Remember answers.",
             "Keep, for each token taken, the shorter matches at the same position. When none is left, step back.",
+        ),
+        level="hard",
+        next_step=(
+            'Your file trains, encodes in three ways, decodes and saves. It prompts a model in "Chat on your hardware".'
         ),
         call=_encode_with,
         is_valid=lambda vocab, piece: False,

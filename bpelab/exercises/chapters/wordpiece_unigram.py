@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...notebook.messages import code
-from ..checker import Exercise
+from ..exercise import Exercise
 
 
 def bert_pieces(word, vocabulary):
@@ -146,6 +146,8 @@ EXERCISES = [
             "Keep the position at which the next piece begins. Only at position 0 is there no `##`.",
             "Of all ends for which the piece is in the vocabulary, take the last. Where there is none, return at once.",
         ),
+        level="easy",
+        next_step="Which words of the book does your own BPE cut in the same way?",
         call=_call_with_set,
         format_call=_show_set,
         is_valid=lambda word, pieces: all(piece.removeprefix("##") for piece in pieces),
@@ -160,6 +162,8 @@ EXERCISES = [
             "The empty word has one cut, with the sum 0.0. For what can't be cut it returns None, which is left out.",
             "A score may be 0.0: ask `is None`, or `in scores`.",
         ),
+        level="medium",
+        next_step="A word of n letters has 2 to the power of n - 1 cuts. Time yours beside the page's, for 20 letters.",
         equal=_close,
         is_valid=lambda word, scores: word and "" not in scores,
     ),
@@ -173,6 +177,8 @@ EXERCISES = [
             "The gain of a pair is its count times math.log(count * N / (count of the first * count of the second)).",
             "max over the sorted pairs takes the first of equals.",
         ),
+        level="medium",
+        next_step="Score pairs by their frequency alone, and what you have written is BPE.",
         is_valid=_has_one_best,
     ),
 ]
