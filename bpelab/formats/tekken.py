@@ -23,7 +23,7 @@ from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..model import disk_cache
 from ..model.bpe import BPEModel
 from ..regex.patterns import covering_pattern, without_covering
-from .tiktoken import rank_table
+from .tiktoken_encoding import rank_table
 
 UNNAMED = "<SPECIAL_{}>"
 EARLY_SPECIAL_TOKENS = (

@@ -17,7 +17,8 @@ from .._support.json_document import JSONFile, read_bytes, short_repr
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, TokenizerFileError
 from ..model.bpe import BPEModel
-from .tiktoken import MAX_RANK, spec_of_ranks
+from .tiktoken_encoding import spec_of_ranks
+from .tiktoken_file import MAX_RANK
 from .tokenizer_json import read_id
 
 
