@@ -10,8 +10,8 @@ Chapter: File formats. Source: mistral-common `tokens/tokenizers/tekken.py`.
 """
 
 import base64
-import binascii
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..model import disk_cache
 from ..model.bpe import BPEModel
 from ..regex.patterns import covering_pattern, without_covering
+from .base64_tokens import decode_tokens
 from .tiktoken_encoding import rank_table
 
 UNNAMED = "<SPECIAL_{}>"
@@ -70,19 +71,23 @@ def _model(file: JSONFile) -> BPEModel:
         problem = f"is {size:,}, of which {first:,} are special tokens; vocab has {len(vocab):,} others"
         raise file.wrong("config.default_vocab_size", problem)
     ids: dict[bytes, int] = {}
-    for rank, entry in enumerate(vocab[: size - first]):
+    entries = _entries(file, vocab[: size - first])
+    for where, token, rank in decode_tokens(entries, lambda where, _: file.wrong(where, "is not Base64")):
+        if rank < 256 and token != bytes([rank]):
+            raise file.wrong(where, f"expected the byte {rank}: the 256 bytes come first")
+        if ids.setdefault(token, first + rank) != first + rank:
+            raise file.wrong(where, f"{token!r} is token {ids[token] - first} already")
+    return BPEModel.from_ranks(ids)
+
+
+def _entries(file: JSONFile, vocab: list[Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield (position, token in Base64, rank)."""
+    for rank, entry in enumerate(vocab):
         where = f"vocab[{rank}]"
         if file.expect(entry, dict, where).get("rank") != rank:
             raise file.wrong(f"{where}.rank", f"expected {rank}: tokens are listed by rank")
-        try:
-            token = base64.b64decode(file.expect(entry.get("token_bytes"), str, f"{where}.token_bytes"), validate=True)
-        except (ValueError, binascii.Error):
-            raise file.wrong(f"{where}.token_bytes", "is not Base64") from None
-        if rank < 256 and token != bytes([rank]):
-            raise file.wrong(f"{where}.token_bytes", f"expected the byte {rank}: the 256 bytes come first")
-        if ids.setdefault(token, first + rank) != first + rank:
-            raise file.wrong(f"{where}.token_bytes", f"{token!r} is token {ids[token] - first} already")
-    return BPEModel.from_ranks(ids)
+        where += ".token_bytes"
+        yield where, file.expect(entry.get("token_bytes"), str, where), rank
 
 
 def _number(file: JSONFile, name: str) -> int:

@@ -16,41 +16,46 @@ from .tiktoken_encoding import rank_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-MAX_RANK = (1 << 32) - 1
 EMPTY = b"="
 """How a file writes an empty token, such as Whisper's, whose Base64 is empty."""
 
 
 def read_ranks(path: str | Path) -> dict[bytes, int]:
     """Return token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the wrong line."""
-    import base64
-    import binascii
     from pathlib import Path
 
     from .._support.json_document import read_bytes
+    from .base64_tokens import MAX_RANK, decode_tokens
+
+    def not_a_token(number: int, _: bytes = b"") -> TokenizerFileError:
+        problem = f"expected a token in Base64, a space and a rank, found {str(lines[number - 1][:60])[1:]}"
+        return TokenizerFileError(path, f"line {number}", problem)
+
+    def entries() -> Iterator[tuple[int, bytes, int]]:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                encoded, rank_text = line.split()
+                rank = int(rank_text)
+            except ValueError:
+                raise not_a_token(number) from None
+            # int() also takes "+1" and "1_0", which are no ranks
+            yield number, b"" if encoded == EMPTY else encoded, rank if rank_text.isdigit() else -1
 
     ranks: dict[bytes, int] = {}
-    seen: dict[int, int] = {}
+    line_of_rank: dict[int, int] = {}
     lines = read_bytes(Path(path)).split(b"\n")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            encoded, rank_text = line.split()
-            token = b"" if encoded == EMPTY else base64.b64decode(encoded, validate=True)
-            rank = int(rank_text)
-        except (ValueError, binascii.Error):
-            raise TokenizerFileError(
-                path, f"line {number}", f"expected a token in Base64, a space and a rank, found {str(line[:60])[1:]}"
-            ) from None
-        if not 0 <= rank <= MAX_RANK or not rank_text.isdigit():
+    for number, token, rank in decode_tokens(entries(), not_a_token):
+        if not 0 <= rank <= MAX_RANK:
             raise TokenizerFileError(path, f"line {number}", f"a token has a rank from 0 to {MAX_RANK}")
-        if token in ranks or rank in seen:
-            other = seen.get(rank) or seen[ranks[token]]
+        if token in ranks or rank in line_of_rank:
+            other = line_of_rank.get(rank) or line_of_rank[ranks[token]]
             raise TokenizerFileError(path, f"line {number}", f"repeats the token or the rank of line {other}")
-        ranks[token], seen[rank] = rank, number
+        ranks[token], line_of_rank[rank] = rank, number
     if not ranks:
         raise TokenizerFileError(path, "", "holds no token; a .tiktoken file has one in each line")
     return ranks
@@ -64,8 +69,8 @@ def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
     from .._support.textio import write_atomically
 
     ranks = rank_table(spec)
-    listed = sorted(ranks.items(), key=lambda item: item[1])
-    lines = ((base64.b64encode(token) or EMPTY) + b" %d\n" % rank for token, rank in listed)
+    by_rank = sorted(ranks.items(), key=lambda item: item[1])
+    lines = ((base64.b64encode(token) or EMPTY) + b" %d\n" % rank for token, rank in by_rank)
     write_atomically(Path(path), b"".join(lines))
 
 
