@@ -136,7 +136,7 @@ def other_roles(spec: TokenizerSpec) -> list[str]:
 
 def save(spec: TokenizerSpec, path: Path) -> None:
     """Write a tekken.json. Raises ConversionError if mistral-common would give other ids."""
-    kept: Any = spec.metadata.get("tekken", {})
+    metadata: Any = spec.metadata.get("tekken", {})
     special = spec.special_tokens.ids
     names, first = sorted(special, key=special.__getitem__), len(special)
     if [special[name] for name in names] != list(range(first)):
@@ -152,14 +152,16 @@ def save(spec: TokenizerSpec, path: Path) -> None:
                 "a tekken.json numbers the 256 bytes right after its special tokens, in their order, and the other "
                 f"tokens after them without a gap; here {token!r} is {ranks[token]}, and not {first + rank}"
             )
-    uncontrolled = {entry["token_str"] for entry in kept.get("special_tokens", []) if not entry.get("is_control", True)}
+    uncontrolled = {
+        entry["token_str"] for entry in metadata.get("special_tokens", []) if not entry.get("is_control", True)
+    }
     data = {
         "config": {
             "pattern": covering_pattern(spec.pattern),
             "num_vocab_tokens": len(tokens),
             "default_vocab_size": first + len(tokens),
             "default_num_special_tokens": first,
-            "version": kept.get("config", {}).get("version", VERSION),
+            "version": metadata.get("config", {}).get("version", VERSION),
         },
         "vocab": [
             {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": from_utf8(token)}
@@ -169,6 +171,6 @@ def save(spec: TokenizerSpec, path: Path) -> None:
             {"rank": index, "token_str": name, "is_control": name not in uncontrolled}
             for index, name in enumerate(names)
         ],
-        **{key: value for key, value in kept.items() if key not in ("config", "vocab", "special_tokens")},
+        **{key: value for key, value in metadata.items() if key not in ("config", "vocab", "special_tokens")},
     }
     write_atomically(path, json.dumps(data, ensure_ascii=False, indent=1).encode() + b"\n")
