@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .analysis.superwords import superwords
 from .core.spec import TokenizerSpec
 from .errors import ConversionError
-from .formats import gguf_save, gpt2, huggingface, minbpe, tekken, tiktoken
+from .formats import gguf_save, gpt2, huggingface, minbpe, tekken, tiktoken_encoding, tiktoken_file
 from .formats.gguf_load import splitter
 from .formats.gguf_pre_tokenizers import gguf_pre
 from .normalizers.sentencepiece import SentencePieceNormalizer
@@ -59,7 +59,7 @@ ALL_FEATURES = frozenset(
 )  # fmt: skip
 TARGETS: dict[str, Target] = {
     "huggingface": Target(huggingface.save, "", "a folder", ALL_FEATURES),
-    "tiktoken": Target(tiktoken.save_ranks, ".tiktoken", "a .tiktoken file", frozenset()),
+    "tiktoken": Target(tiktoken_file.save_ranks, ".tiktoken", "a .tiktoken file", frozenset()),
     "tekken": Target(tekken.save, ".json", "a tekken.json", frozenset({"pattern", "special tokens", "roles"})),
     "minbpe": Target(minbpe.save, ".model", "a .model file", frozenset({"pattern", "special tokens"})),
     "gpt2": Target(gpt2.save, "", "a folder", frozenset({"special tokens", "roles"})),
@@ -154,7 +154,7 @@ def _of_tiktoken(tokenizer: BPETokenizer) -> list[UnsupportedFeature]:
     if tokenizer.pattern and not (named and named.cuts_words):
         dropped = f"tiktoken drops it; with this pattern nothing is left: {covering_pattern(tokenizer.pattern)}"
         lost.append(UnsupportedFeature("text between matches", dropped, False))
-    if more := tiktoken.missing_bytes(tokenizer.spec):
+    if more := tiktoken_encoding.missing_bytes(tokenizer.spec):
         first, *_, last = more.values()
         lost.append(UnsupportedFeature("bytes without a token", f"they get the ids {first} to {last}", False))
     return lost

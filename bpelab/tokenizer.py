@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .core.tokenizer import Tokenizer
     from .corpus.inputs import Paths
     from .decoders import Decoder
-    from .formats.tiktoken import Encoding
+    from .formats.tiktoken_encoding import Encoding
     from .normalizers import Normalizer
     from .postprocessors import PostProcessor
     from .pretokenizers.base import PreTokenizer
@@ -528,7 +528,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         Its eos_token is `<|endoftext|>`, like tiktoken's eot_token. Raises ValueError for a name that tiktoken doesn't
         know, MissingDependencyError without tiktoken.
         """
-        from .formats.tiktoken import from_tiktoken
+        from .formats.tiktoken_registry import from_tiktoken
 
         return cls.from_spec(from_tiktoken(name_or_encoding), encoder=encoder)
 
@@ -537,7 +537,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
         Raises ConversionError if tiktoken's rule would give other ids.
         """
-        from .formats.tiktoken import to_tiktoken
+        from .formats.tiktoken_encoding import to_tiktoken
 
         return to_tiktoken(self._spec, name)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .._support.json_document import JSONFile
 from ..errors import BackendError
-from ..formats.huggingface import read
+from ..formats.huggingface import from_buffer
 from ..formats.tokenizer_json import read_tokenizer
 from ..tokenizer import BPETokenizer
 
@@ -57,7 +57,7 @@ def load_tokenizer(content: TokenizerJSON, last: tuple[TokenizerJSON, BPETokeniz
     Raises BPELabError if it can't be read.
     """
     if last is None or content.vocabulary != last[0].vocabulary or not _same_model(content.parts, *last):
-        spec = read(FILE_NAME, content.json.encode(), {})
+        spec = from_buffer(FILE_NAME, content.json.encode(), {})
     else:
         spec = read_tokenizer(JSONFile(FILE_NAME, dumps(content.parts).encode()), {}, last[1].model)
     return BPETokenizer.from_spec(spec, encoder="native")

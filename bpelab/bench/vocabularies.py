@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .._support.textio import expand_user
 from ..errors import BPELabError, ConversionError
-from ..formats.tiktoken import save_ranks
+from ..formats.tiktoken_file import save_ranks
 from ..notebook.live_source import book_text
 from ..regex.patterns import PATTERNS, covering_pattern, find_pattern
 from ..tokenizer import BPETokenizer, open_tokenizer

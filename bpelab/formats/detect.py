@@ -39,7 +39,7 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
     if path.is_dir():
         return _open_folder(path, pattern)
     if path.suffix == ".tiktoken":
-        from .tiktoken import load_ranks
+        from .tiktoken_file import load_ranks
 
         return load_ranks(path, pattern)
     if not path.exists() and path.suffix not in (".json", ".model", ".gguf"):
@@ -54,7 +54,7 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
         sentencepiece_load as sentencepiece,
         sentencepiece_proto,
         tekken,
-        tiktoken,
+        tiktoken_file,
         tiktoken_js,
         tutorial_json,
     )
@@ -67,8 +67,8 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
         and tutorial_json.matches((file := JSONFile(path)).data)
     ):
         return tutorial_json.load(file, pattern)
-    if path.suffix == ".model" and tiktoken.may_match(start):
-        return tiktoken.load_ranks(path, pattern)
+    if path.suffix == ".model" and tiktoken_file.may_match(start):
+        return tiktoken_file.load_ranks(path, pattern)
     if pattern is not None:
         raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
     refuse_foreign_file(path, start)
@@ -115,7 +115,7 @@ def _open_folder(folder: Path, pattern: str | None) -> TokenizerSpec:
 
 
 def _open_name(name: str) -> TokenizerSpec:
-    from .tiktoken import from_tiktoken
+    from .tiktoken_registry import from_tiktoken
 
     try:
         return from_tiktoken(name)

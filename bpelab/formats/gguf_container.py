@@ -71,7 +71,7 @@ def read_metadata(path: str | Path) -> GGUFFile:
     """
     try:
         with open_file(Path(path)) as file:
-            return _Header(path, file).read()
+            return _Header(path, file).read_header()
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
 
@@ -137,7 +137,7 @@ class _Header:
         self.position = position
         return out
 
-    def read(self) -> GGUFFile:
+    def read_header(self) -> GGUFFile:
         if self.size < 8 or (magic := self.take(4)) != MAGIC:
             start = "ends at once" if self.size < 8 else f"begins with {magic!r}"
             raise self.error(f"a GGUF file begins with b'GGUF' and a version, and this one {start}")

@@ -67,7 +67,7 @@ def splitter(patterns: Sequence[str]) -> PreTokenizer:
 
 def load(path: Path) -> TokenizerSpec:
     """Return the tokenizer in a GGUF file, without reading its weights. Raises TokenizerFileError naming the key."""
-    return _Reader(path).read()
+    return _Reader(path).read_spec()
 
 
 class _Reader:
@@ -76,37 +76,37 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path, self.data = path, read_metadata(path).metadata
 
-    def wrong(self, key: str, problem: str) -> TokenizerFileError:
+    def error(self, key: str, problem: str) -> TokenizerFileError:
         return TokenizerFileError(self.path, _full_key(key) if key else "", problem)
 
     def get(self, key: str, kind: type, default: Any = None) -> Any:
         value = self.data.get(_full_key(key), default)
         if value is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind is int)):
-            raise self.wrong(key, f"expected {TYPE_DESCRIPTIONS[kind]}, found {short_repr(value)}")
+            raise self.error(key, f"expected {TYPE_DESCRIPTIONS[kind]}, found {short_repr(value)}")
         return value
 
     def array(self, key: str, kind: type, length: int | None = None) -> list[Any]:
         items: list[Any] = self.get(key, list)
         if items is None:
-            raise self.wrong(key, "is missing")
+            raise self.error(key, "is missing")
         if length is not None and len(items) != length:
-            raise self.wrong(key, f"has {len(items):,} entries for {length:,} tokens")
+            raise self.error(key, f"has {len(items):,} entries for {length:,} tokens")
         if not all(type(item) is kind for item in items):
-            raise self.wrong(key, f"is not an array of which each entry is {TYPE_DESCRIPTIONS[kind]}")
+            raise self.error(key, f"is not an array of which each entry is {TYPE_DESCRIPTIONS[kind]}")
         return items
 
-    def read(self) -> TokenizerSpec:
+    def read_spec(self) -> TokenizerSpec:
         model = self._model_kind()
         tokens = self.array("tokens", str)
         seen: dict[str, int] = {}
         for token_id, text in enumerate(tokens):
             if not text:
-                raise self.wrong(f"tokens[{token_id}]", "is empty")
+                raise self.error(f"tokens[{token_id}]", "is empty")
             if seen.setdefault(text, token_id) != token_id:
-                raise self.wrong(f"tokens[{token_id}]", f"{text[:40]!a} is token {seen[text]} already")
+                raise self.error(f"tokens[{token_id}]", f"{text[:40]!a} is token {seen[text]} already")
         codes = self.array("token_type", int, len(tokens)) if PREFIX + "token_type" in self.data else [1] * len(tokens)
         if unknown := [code for code in codes if not 1 <= code < len(PIECE_TYPES)]:
-            raise self.wrong(f"token_type[{codes.index(unknown[0])}]", f"{unknown[0]} is not a type of token")
+            raise self.error(f"token_type[{codes.index(unknown[0])}]", f"{unknown[0]} is not a type of token")
         kinds = [PIECE_TYPES[code] for code in codes]
         roles = {role: self._role_id(key, len(tokens)) for role, key in ROLE_KEYS.items()}
         control = {n for n, kind in enumerate(kinds) if kind in ("CONTROL", "UNKNOWN")}
@@ -118,11 +118,11 @@ class _Reader:
                 and _is_byte_encoded(tokens[role_id])
             ):
                 problem = f"is {role_id}, the ordinary token {tokens[role_id][:40]!r}; a special one was expected"
-                raise self.wrong(ROLE_KEYS[role], problem)
+                raise self.error(ROLE_KEYS[role], problem)
         control |= {token_id for token_id in roles.values() if token_id is not None}
         for token_id, text in enumerate(tokens):
             if (model == "gpt2" or token_id in control or kinds[token_id] == "USER_DEFINED") and not is_text(text):
-                raise self.wrong(f"tokens[{token_id}]", f"{text[:40]!a} is not UTF-8")
+                raise self.error(f"tokens[{token_id}]", f"{text[:40]!a} is not UTF-8")
         added = [
             AddedToken(text, token_id, special=token_id in control)
             for token_id, text in enumerate(tokens)
@@ -143,9 +143,9 @@ class _Reader:
             return TokenizerSpec(**built, **common, post_processor=self._post_processor(common, model))
         except BPELabError as error:
             where = "tokens" if isinstance(error, SpecialTokenError) else ""
-            raise error if isinstance(error, TokenizerFileError) else self.wrong(where, str(error)) from error
+            raise error if isinstance(error, TokenizerFileError) else self.error(where, str(error)) from error
         except ValueError as error:
-            raise self.wrong("", str(error)) from error
+            raise self.error("", str(error)) from error
 
     def _model_kind(self) -> str:
         """Return the kind of the model: "gpt2", "llama" or "gemma4"."""
@@ -155,14 +155,14 @@ class _Reader:
         if model in ("gpt2", "llama", "gemma4"):
             return model
         if model is None:
-            raise self.wrong("model", "is missing")
+            raise self.error("model", "is missing")
         what = f"is {NOT_BPE[model]}, not byte-pair encoding" if model in NOT_BPE else "is not known"
-        raise self.wrong("model", f"{model[:40]!r} {what}; gpt2, llama and gemma4 are read")
+        raise self.error("model", f"{model[:40]!r} {what}; gpt2, llama and gemma4 are read")
 
     def _role_id(self, key: str, size: int) -> int | None:
         token_id: int | None = self.get(key, int)
         if token_id is not None and not 0 <= token_id < size:
-            raise self.wrong(key, f"is {token_id}, and the tokens are numbered from 0 to {size - 1}")
+            raise self.error(key, f"is {token_id}, and the tokens are numbered from 0 to {size - 1}")
         return token_id
 
     def _chat_templates(self) -> str | list[dict[str, str]] | None:
@@ -171,9 +171,9 @@ class _Reader:
         keys = [key for key in self.data if key.startswith(TEMPLATE_KEY + ".")]
         if not keys:
             return default
-        named = {"default": default} if default is not None else {}
-        named |= {key.removeprefix(TEMPLATE_KEY + "."): self.get(key, str) for key in keys}
-        return [{"name": name, "template": source} for name, source in named.items()]
+        templates = {"default": default} if default is not None else {}
+        templates |= {key.removeprefix(TEMPLATE_KEY + "."): self.get(key, str) for key in keys}
+        return [{"name": name, "template": source} for name, source in templates.items()]
 
     def _post_processor(self, common: dict[str, Any], model: str) -> TemplateProcessing | None:
         """Return the template that adds bos and eos, by the file or llama.cpp's defaults, or None for neither."""
@@ -191,14 +191,14 @@ class _Reader:
         name = self.get("pre", str)
         if name is None or name not in gguf_pre():
             reason = "is missing" if name is None else f"{name[:40]!r} is not known"
-            raise self.wrong(
+            raise self.error(
                 "pre",
                 f"{reason}, so how text is split can't be told, and a wrong guess would give wrong ids; open the "
                 "tokenizer.json of the same model instead",
             )
         pre = gguf_pre()[name]
         if not pre.byte_level:
-            raise self.wrong("pre", f"{name!r} is for models whose tokens are not bytes, which is not supported")
+            raise self.error("pre", f"{name!r} is for models whose tokens are not bytes, which is not supported")
         vocab = {
             text: index
             for index, text in enumerate(tokens)
@@ -214,12 +214,12 @@ class _Reader:
         """
         vocab = {text: token_id for token_id, text in enumerate(tokens)}
         if missing := [text for text in map("<0x{:02X}>".format, range(256)) if text not in vocab]:
-            raise self.wrong("tokens", f"{missing[0]} is missing, which byte fallback needs")
+            raise self.error("tokens", f"{missing[0]} is missing, which byte fallback needs")
         model = self._merge_model({"vocab": vocab, "byte_fallback": True}, added, byte_level=False)
         heap = HeapEncoder(model)
         for text, token_id in vocab.items():  # llama.cpp looks these up whole, whatever the merges
             if not text.strip("\n") and heap.encode_piece(text.encode()) != [token_id]:
-                raise self.wrong(f"tokens[{token_id}]", f"no merges make {text!r}, but llama.cpp looks it up directly")
+                raise self.error(f"tokens[{token_id}]", f"no merges make {text!r}, but llama.cpp looks it up directly")
         return {
             "model": model,
             "normalizer": Replace(Pattern("String", " "), SPACE),
@@ -231,19 +231,19 @@ class _Reader:
         """Return the model of a tokenizer.json's "model" section, completed with the merges of this file."""
         merges = [list(_split_merge(text)) for text in self.array("merges", str)]
         if ["", ""] in merges:
-            raise self.wrong(f"merges[{merges.index(['', ''])}]", "expected two tokens and a space between them")
+            raise self.error(f"merges[{merges.index(['', ''])}]", "expected two tokens and a space between them")
         file = JSONFile(self.path, b"{}")
         file.data = {"model": section | {"merges": merges}}
         try:
             return read_model(file, added, byte_level)
         except TokenizerFileError as error:
-            raise self.wrong(error.where.removeprefix("model."), error.problem) from None
+            raise self.error(error.where.removeprefix("model."), error.problem) from None
 
     def _sentencepiece(self, tokens: list[str], kinds: list[str]) -> dict[str, Any]:
         """Return the arguments for SentencePiece's BPE."""
         scores = self.array("scores", float, len(tokens))
         if any(map(isnan, scores)):
-            raise self.wrong("scores", "holds a value that is not a number")
+            raise self.error("scores", "holds a value that is not a number")
         merging = {"USER_DEFINED": "NORMAL", "UNUSED": "NORMAL"}
         pieces = tuple(Piece(t, s, merging.get(k, k)) for t, s, k in zip(tokens, scores, kinds))
         prefix = self.get("add_space_prefix", bool, True)

@@ -85,12 +85,13 @@ def names_for(regexes: Sequence[str]) -> list[str]:
     >>> names_for([r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"])[0]
     'gpt-2'
     """
-    wanted, all_names = with_all_spaces(regexes), gguf_pre()
-    found = set()
-    for pre in all_names.values():
-        if wanted in map(with_all_spaces, (pre.regex, pre.llama_cpp_regex, pre.original or pre.regex)):
-            found.add(pre.llama_cpp_regex)
-    return [name for name, pre in all_names.items() if pre.llama_cpp_regex in found]
+    pattern, all_names = with_all_spaces(regexes), gguf_pre()
+    spellings = {
+        pre.llama_cpp_regex
+        for pre in all_names.values()
+        if pattern in map(with_all_spaces, (pre.regex, pre.llama_cpp_regex, pre.original or pre.regex))
+    }
+    return [name for name, pre in all_names.items() if pre.llama_cpp_regex in spellings]
 
 
 def with_all_spaces(regexes: Sequence[str]) -> tuple[str, ...]:

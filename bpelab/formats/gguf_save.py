@@ -67,9 +67,9 @@ def gguf_metadata(spec: TokenizerSpec) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(template, str):
         values[TEMPLATE_KEY] = template
     elif isinstance(template, list):  # named templates, as Hugging Face lists them
-        named = {entry["name"]: entry["template"] for entry in template}
+        templates = {entry["name"]: entry["template"] for entry in template}
         values |= {
-            TEMPLATE_KEY if name == "default" else f"{TEMPLATE_KEY}.{name}": text for name, text in named.items()
+            TEMPLATE_KEY if name == "default" else f"{TEMPLATE_KEY}.{name}": text for name, text in templates.items()
         }
     types = {key: "uint32" for key, value in values.items() if type(value) is int}
     types |= {key: "float32" for key, value in values.items() if type(value) is float}
@@ -169,20 +169,20 @@ def _patterns(spec: TokenizerSpec) -> list[list[str]]:
 
 
 def _spellings(patterns: list[str]) -> list[list[str]]:
-    named = [find_pattern(pattern) for pattern in patterns]
-    older = [name.oniguruma if name else pattern for name, pattern in zip(named, patterns)]
-    newer = [name.regex if name else pattern for name, pattern in zip(named, patterns)]
+    named_patterns = [find_pattern(pattern) for pattern in patterns]
+    older = [match.oniguruma if match else pattern for match, pattern in zip(named_patterns, patterns)]
+    newer = [match.regex if match else pattern for match, pattern in zip(named_patterns, patterns)]
     # tiktoken's cl100k splits white space at the end of a text differently; llama.cpp has no name for that
-    return [newer] if any(name and name.name == "cl100k" for name in named) else [older, newer]
+    return [newer] if any(match and match.name == "cl100k" for match in named_patterns) else [older, newer]
 
 
 def _explain_unnamed(spec: TokenizerSpec) -> ConversionError:
     """Return the error for a pattern without a name in llama.cpp; it lists the patterns with a name."""
-    named = find_pattern(spec.pattern) if spec.pattern else None
-    short_repr = named.name if named else str(spec.pattern or spec.pre_tokenizer)
-    known = [name for name in PATTERNS if any(map(names_for, _spellings([name])))]
-    advice = f"train it with a pattern that has one: {', '.join(known)}"
-    if named and not named.cuts_words:
+    named_pattern = find_pattern(spec.pattern) if spec.pattern else None
+    short_repr = named_pattern.name if named_pattern else str(spec.pattern or spec.pre_tokenizer)
+    supported_names = [name for name in PATTERNS if any(map(names_for, _spellings([name])))]
+    advice = f"train it with a pattern that has one: {', '.join(supported_names)}"
+    if named_pattern and not named_pattern.cuts_words:
         digits = " and then ".join(gguf_pre()["superbpe"].regex)
         advice = f"its one pre-tokenizer for superwords, also called superbpe, cuts digits only, by {digits}"
     return ConversionError(

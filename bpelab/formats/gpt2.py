@@ -54,29 +54,29 @@ def load(folder: Path, *, pattern: str | None = None) -> TokenizerSpec:
     class_name = str(config.get("tokenizer_class", "")).removesuffix("Fast")
     if vocab_path.name == "encoder.json":
         class_name = class_name or "GPT2Tokenizer"
-    known = KNOWN_CLASSES.get(class_name)
-    if pattern is None and known is None:
+    class_pattern, class_normalizer = KNOWN_CLASSES.get(class_name, (None, None))
+    if pattern is None and class_pattern is None:
         raise TokenizerFileError(
             folder, "", "these files don't say how text is split first; give pattern=, such as 'gpt2'"
         )
     add_prefix_space = _flag(config_path, config, "add_prefix_space")
     if add_prefix_space and pattern is not None:
         raise TokenizerFileError(config_path, "add_prefix_space", f"can't be combined with pattern={pattern!r}")
-    normalizer = None if pattern is not None or known is None or known[1] is None else {"type": known[1]}
+    normalizer = {"type": class_normalizer} if pattern is None and class_normalizer is not None else None
     merged = {left + right for left, right in merges}
     unmerged = [text for text in vocab if text not in merged and not (len(text) == 1 and text in BYTE_OF_CHAR)]
     file = JSONFile(vocab_path, b"{}")
     file.data = {
         "added_tokens": _added_tokens(vocab_file, folder, unmerged, config),
         "normalizer": normalizer,
-        "pre_tokenizer": _pre_tokenizer(pattern or (known[0] if known else ""), add_prefix_space),
+        "pre_tokenizer": _pre_tokenizer(pattern or class_pattern or "", add_prefix_space),
         "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": vocab, "merges": merges},
     }
     try:
         spec = read_tokenizer(file, read_config(folder))
         post_processor = _post_processor(config_path, config, spec) if pattern is None else None
-        pre_tokenizer = {} if add_prefix_space else {"pattern": pattern or (known[0] if known else None)}
+        pre_tokenizer = {} if add_prefix_space else {"pattern": pattern or class_pattern}
         return spec.replace(post_processor=post_processor, **pre_tokenizer)
     except TokenizerFileError as error:
         if error.path == str(config_path):
@@ -197,10 +197,10 @@ def save(spec: TokenizerSpec, folder: Path) -> None:
     lines = [f"{to_alphabet(model.tokens[a])} {to_alphabet(model.tokens[b])}\n" for a, b in merge_pairs(model)]
     folder.mkdir(parents=True, exist_ok=True)
     roles = {f"{role}_token": spec.roles[role] for role in ROLES}
-    named = {role: name for role, name in roles.items() if name is not None}
+    role_names = {role: name for role, name in roles.items() if name is not None}
     contents = {
         "vocab.json": json.dumps(ordered, ensure_ascii=False),
         "merges.txt": "#version: 0.2\n" + "".join(lines),
-        "special_tokens_map.json": json.dumps(named, ensure_ascii=False, indent=2),
+        "special_tokens_map.json": json.dumps(role_names, ensure_ascii=False, indent=2),
     }
     write_all_atomically({folder / name: text.encode() for name, text in contents.items()})

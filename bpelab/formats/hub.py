@@ -80,7 +80,7 @@ def other_sources(name: str) -> str:
         return ""
     advice = f'; if it is a repository on the Hugging Face Hub, call from_huggingface("{name}")'
     try:
-        from .tiktoken import encoding_name
+        from .tiktoken_registry import encoding_name
 
         encoding_name(name)
     except (ImportError, ValueError):

@@ -40,11 +40,11 @@ METADATA_KEYS = ("chat_template", "model_max_length", "padding_side", "truncatio
 def load(path: Path) -> TokenizerSpec:
     """Return the tokenizer in a folder, or in a tokenizer.json; see `BPETokenizer.from_pretrained`."""
     path = path / "tokenizer.json" if path.is_dir() else path
-    return read(path, read_bytes(path), read_config(path.parent))
+    return from_buffer(path, read_bytes(path), read_config(path.parent))
 
 
 @gc_paused()  # a file may have a million added tokens, and each collection visits all their objects
-def read(path: Path, content: bytes, options: dict[str, Any]) -> TokenizerSpec:
+def from_buffer(path: Path, content: bytes, options: dict[str, Any]) -> TokenizerSpec:
     """Return the specification in a tokenizer.json.
 
     `path` names the file in error messages; `options` are further arguments of TokenizerSpec.
@@ -200,11 +200,11 @@ def _add_specials(spec: TokenizerSpec, vocab: dict[str, int], in_bytes: bool) ->
     if units is not None:
         vocab.update((token.content, token.id) for token in added if token.id == units.unk_id)
     outside = [token for token in added if token.content not in vocab]
-    size, kept = len(vocab), len(outside)
+    size, n_in_vocab = len(vocab), len(outside)
     # Hugging Face numbers tokens outside the vocabulary from its size on.
-    while kept and outside[kept - 1].id == size + kept - 1:
-        kept -= 1
-    vocab.update((token.content, token.id) for token in outside[:kept])
+    while n_in_vocab and outside[n_in_vocab - 1].id == size + n_in_vocab - 1:
+        n_in_vocab -= 1
+    vocab.update((token.content, token.id) for token in outside[:n_in_vocab])
 
 
 def merge_pairs(model: BPEModel) -> list[tuple[int, int]]:
@@ -246,13 +246,13 @@ def _split(split: Split) -> dict[str, Any]:
     component = {"type": "Split", "behavior": split.behavior, "invert": split.invert}
     if split.dialect == "oniguruma":
         return component | {"pattern": {"Regex": portable_end(split.pattern)}}
-    named = find_pattern(split.pattern)
-    expression = named.oniguruma if named else split.pattern
+    named_pattern = find_pattern(split.pattern)
+    expression = named_pattern.oniguruma if named_pattern else split.pattern
     outside_classes = re.sub(r"\\[^ZG]|\[(?:\\.|[^\]])*\]", "", expression)
-    if not named and (found := re.search(r"\$|\{[\d,]+\}\+|\\[ZG]", outside_classes)):
+    if not named_pattern and (construct := re.search(r"\$|\{[\d,]+\}\+|\\[ZG]", outside_classes)):
         raise ConversionError(
-            f"the pattern {split.pattern!r} holds {found[0]!r}, which means something else in Hugging Face's engine; "
-            r"write \z for the end of the text, and (?>x{1,3}) instead of x{1,3}+"
+            f"the pattern {split.pattern!r} holds {construct[0]!r}, which means something else in Hugging Face's "
+            r"engine; write \z for the end of the text, and (?>x{1,3}) instead of x{1,3}+"
         )
     return component | {"pattern": {"Regex": portable_end(expression)}}
 

@@ -66,12 +66,12 @@ def _build(file: JSONFile, data: dict[str, Any], where: str, kind: type, kinds: 
         if hasattr(kind, "from_pair_config"):
             kind, data = kind.from_pair_config(data)
         hints, values = get_type_hints(kind), {}
-        known = {field.name: field for field in fields(kind)}
+        field_of_key = {field.name: field for field in fields(kind)}
         for key, value in data.items():
-            if key not in known:
+            if key not in field_of_key:
                 raise file.wrong(f"{where}.{key}", f"{kind.__name__} has no such key")
             values[key] = _value(file, value, hints[key], f"{where}.{key}", kinds, depth)
-        for key, field in known.items():
+        for key, field in field_of_key.items():
             if key not in values and field.default is MISSING:
                 raise file.wrong(where, f"{kind.__name__} needs {key!r}")
         return kind(**values)
@@ -131,7 +131,7 @@ def portable_end(expression: str) -> str:
     >>> portable_end(r"\s+\z|\\z|[\z]"), portable_end(r"\s+")
     ('\\s+(?![\\s\\S])|\\\\z|[\\z]', '\\s+')
     """
-    return _TOKEN.sub(lambda found: PORTABLE_END if found[0] == r"\z" else found[0], expression)
+    return _TOKEN.sub(lambda match: PORTABLE_END if match[0] == r"\z" else match[0], expression)
 
 
 def write_section(section: Any) -> dict[str, Any] | None:

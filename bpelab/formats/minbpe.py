@@ -34,9 +34,9 @@ def save(spec: TokenizerSpec, path: str | Path) -> None:
         raise ConversionError(f"minbpe's files end in .model, and this one would be {path}")
     merges = _merges(spec)
     pattern = spec.pattern or ""
-    named = find_pattern(pattern) if pattern else None
-    if named and named.cuts_words:
-        pattern = named.oniguruma
+    named_pattern = find_pattern(pattern) if pattern else None
+    if named_pattern and named_pattern.cuts_words:
+        pattern = named_pattern.oniguruma
     elif pattern:  # minbpe drops text that a pattern doesn't match
         pattern = covering_pattern(pattern)
     if "\n" in pattern or "\r" in pattern:

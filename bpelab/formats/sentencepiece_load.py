@@ -38,27 +38,27 @@ def load(path: Path) -> TokenizerSpec:
     file = read_model(path)
     trainer = file.trainer_spec
 
-    def wrong(where: str, problem: str) -> TokenizerFileError:
+    def error_at(where: str, problem: str) -> TokenizerFileError:
         return TokenizerFileError(path, where, problem)
 
     if trainer.model_type != "BPE":
-        raise wrong("trainer_spec.model_type", f"is {trainer.model_type}; only BPE models are supported")
+        raise error_at("trainer_spec.model_type", f"is {trainer.model_type}; only BPE models are supported")
     if trainer.treat_whitespace_as_suffix:
-        raise wrong("trainer_spec.treat_whitespace_as_suffix", "is not supported")
+        raise error_at("trainer_spec.treat_whitespace_as_suffix", "is not supported")
     if file.normalizer_spec.normalization_rule_tsv and not file.normalizer_spec.precompiled_charsmap:
-        raise wrong("normalizer_spec.normalization_rule_tsv", "rules that are not compiled are not supported")
+        raise error_at("normalizer_spec.normalization_rule_tsv", "rules that are not compiled are not supported")
     seen: dict[str, int] = {}
     for index, piece in enumerate(file.pieces):
         if not piece.text:
-            raise wrong(f"pieces[{index}]", "is empty")
+            raise error_at(f"pieces[{index}]", "is empty")
         if seen.setdefault(piece.text, index) != index:
-            raise wrong(f"pieces[{index}]", f"{piece.text[:60]!a} is piece {seen[piece.text]} already")
+            raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is piece {seen[piece.text]} already")
         if piece.type == "UNUSED":
-            raise wrong(f"pieces[{index}]", f"{piece.text[:60]!a} is marked as unused, which is not supported")
+            raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is marked as unused, which is not supported")
         if piece.type not in ("NORMAL", "BYTE") and not is_text(piece.text):
-            raise wrong(f"pieces[{index}]", f"{piece.text[:60]!a} is not UTF-8, and would have to be found in text")
+            raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is not UTF-8, and would have to be found in text")
         if isnan(piece.score):
-            raise wrong(f"pieces[{index}]", "has a score that is not a number")
+            raise error_at(f"pieces[{index}]", "has a score that is not a number")
     try:
         names = {piece.text for piece in file.pieces if piece.type == "CONTROL"}
         roles: dict[str, Any] = {
@@ -66,7 +66,7 @@ def load(path: Path) -> TokenizerSpec:
             "eos_token": trainer.eos_piece,
             "pad_token": trainer.pad_piece,
         }
-        named = {role: name for role, name in roles.items() if name in names}
+        role_names = {role: name for role, name in roles.items() if name in names}
         return TokenizerSpec(
             build_model(file.pieces, trainer.byte_fallback),
             pattern=None,
@@ -74,10 +74,10 @@ def load(path: Path) -> TokenizerSpec:
             normalizer=_normalizer(file),
             decoder=build_decoder(_leading_spaces(file.normalizer_spec)),
             unk_token=next((piece.text for piece in file.pieces if piece.type == "UNKNOWN"), None),
-            **named,
+            **role_names,
         )
     except (BPELabError, ValueError) as error:
-        raise error if isinstance(error, TokenizerFileError) else wrong("", str(error)) from error
+        raise error if isinstance(error, TokenizerFileError) else error_at("", str(error)) from error
 
 
 def is_text(piece: str) -> bool:
@@ -126,12 +126,12 @@ def build_model(pieces: tuple[Piece, ...], byte_fallback: bool) -> BPEModel:
 
 def _check_characters_are_pieces(texts: set[str]) -> None:
     """Raise ValueError for a piece that merges can make from a character that isn't a piece, and so has no id."""
-    known = {text for text in texts if len(text) == 1}
+    characters = {text for text in texts if len(text) == 1}
     for text in texts:
-        if len(text) > 1 and not known.issuperset(text):
+        if len(text) > 1 and not characters.issuperset(text):
             halves = ((text[:cut], text[cut:]) for cut in range(1, len(text)))
             if any(all(len(half) == 1 or half in texts for half in pair) for pair in halves):
-                missing = next(char for char in text if char not in known)
+                missing = next(char for char in text if char not in characters)
                 raise ValueError(f"{text[:60]!a} holds {missing!a}, which is not a piece itself; that is not supported")
 
 

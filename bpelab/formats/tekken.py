@@ -10,8 +10,8 @@ Chapter: File formats. Source: mistral-common `tokens/tokenizers/tekken.py`.
 """
 
 import base64
-import binascii
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..model import disk_cache
 from ..model.bpe import BPEModel
 from ..regex.patterns import covering_pattern, without_covering
-from .tiktoken import rank_table
+from .base64_tokens import decode_tokens
+from .tiktoken_encoding import rank_table
 
 UNNAMED = "<SPECIAL_{}>"
 EARLY_SPECIAL_TOKENS = (
@@ -70,19 +71,23 @@ def _model(file: JSONFile) -> BPEModel:
         problem = f"is {size:,}, of which {first:,} are special tokens; vocab has {len(vocab):,} others"
         raise file.wrong("config.default_vocab_size", problem)
     ids: dict[bytes, int] = {}
-    for rank, entry in enumerate(vocab[: size - first]):
+    entries = _entries(file, vocab[: size - first])
+    for where, token, rank in decode_tokens(entries, lambda where, _: file.wrong(where, "is not Base64")):
+        if rank < 256 and token != bytes([rank]):
+            raise file.wrong(where, f"expected the byte {rank}: the 256 bytes come first")
+        if ids.setdefault(token, first + rank) != first + rank:
+            raise file.wrong(where, f"{token!r} is token {ids[token] - first} already")
+    return BPEModel.from_ranks(ids)
+
+
+def _entries(file: JSONFile, vocab: list[Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield (position, token in Base64, rank)."""
+    for rank, entry in enumerate(vocab):
         where = f"vocab[{rank}]"
         if file.expect(entry, dict, where).get("rank") != rank:
             raise file.wrong(f"{where}.rank", f"expected {rank}: tokens are listed by rank")
-        try:
-            token = base64.b64decode(file.expect(entry.get("token_bytes"), str, f"{where}.token_bytes"), validate=True)
-        except (ValueError, binascii.Error):
-            raise file.wrong(f"{where}.token_bytes", "is not Base64") from None
-        if rank < 256 and token != bytes([rank]):
-            raise file.wrong(f"{where}.token_bytes", f"expected the byte {rank}: the 256 bytes come first")
-        if ids.setdefault(token, first + rank) != first + rank:
-            raise file.wrong(f"{where}.token_bytes", f"{token!r} is token {ids[token] - first} already")
-    return BPEModel.from_ranks(ids)
+        where += ".token_bytes"
+        yield where, file.expect(entry.get("token_bytes"), str, where), rank
 
 
 def _number(file: JSONFile, name: str) -> int:
@@ -131,7 +136,7 @@ def other_roles(spec: TokenizerSpec) -> list[str]:
 
 def save(spec: TokenizerSpec, path: Path) -> None:
     """Write a tekken.json. Raises ConversionError if mistral-common would give other ids."""
-    kept: Any = spec.metadata.get("tekken", {})
+    metadata: Any = spec.metadata.get("tekken", {})
     special = spec.special_tokens.ids
     names, first = sorted(special, key=special.__getitem__), len(special)
     if [special[name] for name in names] != list(range(first)):
@@ -147,14 +152,16 @@ def save(spec: TokenizerSpec, path: Path) -> None:
                 "a tekken.json numbers the 256 bytes right after its special tokens, in their order, and the other "
                 f"tokens after them without a gap; here {token!r} is {ranks[token]}, and not {first + rank}"
             )
-    uncontrolled = {entry["token_str"] for entry in kept.get("special_tokens", []) if not entry.get("is_control", True)}
+    uncontrolled = {
+        entry["token_str"] for entry in metadata.get("special_tokens", []) if not entry.get("is_control", True)
+    }
     data = {
         "config": {
             "pattern": covering_pattern(spec.pattern),
             "num_vocab_tokens": len(tokens),
             "default_vocab_size": first + len(tokens),
             "default_num_special_tokens": first,
-            "version": kept.get("config", {}).get("version", VERSION),
+            "version": metadata.get("config", {}).get("version", VERSION),
         },
         "vocab": [
             {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": from_utf8(token)}
@@ -164,6 +171,6 @@ def save(spec: TokenizerSpec, path: Path) -> None:
             {"rank": index, "token_str": name, "is_control": name not in uncontrolled}
             for index, name in enumerate(names)
         ],
-        **{key: value for key, value in kept.items() if key not in ("config", "vocab", "special_tokens")},
+        **{key: value for key, value in metadata.items() if key not in ("config", "vocab", "special_tokens")},
     }
     write_atomically(path, json.dumps(data, ensure_ascii=False, indent=1).encode() + b"\n")

@@ -9,15 +9,15 @@ either, and Claude's isn't the number of its tokens.
 Chapter: File formats. Source: dqbd/tiktoken `wasm/src/lib.rs`.
 """
 
-import base64
-import binascii
+from collections.abc import Iterator
 from pathlib import Path
 
 from .._support.json_document import JSONFile, read_bytes, short_repr
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, TokenizerFileError
 from ..model.bpe import BPEModel
-from .tiktoken import MAX_RANK, spec_of_ranks
+from .base64_tokens import MAX_RANK, decode_tokens
+from .tiktoken_encoding import spec_of_ranks
 from .tokenizer_json import read_id
 
 
@@ -40,19 +40,24 @@ def load(path: Path) -> TokenizerSpec:
 
 
 def _ranks(file: JSONFile) -> dict[bytes, int]:
+    def not_base64(where: str, encoded: str) -> TokenizerFileError:
+        return file.wrong(where, f"{short_repr(encoded)} is not Base64")
+
     ranks: dict[bytes, int] = {}
+    for where, token, rank in decode_tokens(_entries(file), not_base64):
+        if not token or rank > MAX_RANK:
+            raise file.wrong(where, f"a token has at least one byte, and a rank from 0 to {MAX_RANK}")
+        if ranks.setdefault(token, rank) != rank:
+            raise file.wrong(where, f"{token!r} has the ranks {ranks[token]} and {rank}")
+    return ranks
+
+
+def _entries(file: JSONFile) -> Iterator[tuple[str, str, int]]:
+    """Yield (position, token in Base64, rank)."""
     for number, line in enumerate(file.expect(file.data.get("bpe_ranks"), str, "bpe_ranks").splitlines(), 1):
         where = f"bpe_ranks, line {number}"
         mark, first, *tokens = line.split(" ") if line.count(" ") > 1 else ("", "", "")
         if mark != "!" or not (first.isascii() and first.isdigit() and len(first) < 11):
             raise file.wrong(where, f"expected `!`, a rank and tokens in Base64, found {short_repr(line)}")
         for rank, encoded in enumerate(tokens, int(first)):
-            try:
-                token = base64.b64decode(encoded, validate=True)
-            except (ValueError, binascii.Error):
-                raise file.wrong(where, f"{short_repr(encoded)} is not Base64") from None
-            if not token or rank > MAX_RANK:
-                raise file.wrong(where, f"a token has at least one byte, and a rank from 0 to {MAX_RANK}")
-            if ranks.setdefault(token, rank) != rank:
-                raise file.wrong(where, f"{token!r} has the ranks {ranks[token]} and {rank}")
-    return ranks
+            yield where, encoded, rank

@@ -304,17 +304,17 @@ def _is_byte_level_token(content: str) -> bool:
 
 
 def _byte_tokens(vocab: dict[str, int]) -> dict[int, int]:
-    named = ((byte, vocab.get(f"<0x{byte:02X}>")) for byte in range(256))
-    return {byte: token_id for byte, token_id in named if token_id is not None}
+    byte_ids = ((byte, vocab.get(f"<0x{byte:02X}>")) for byte in range(256))
+    return {byte: token_id for byte, token_id in byte_ids if token_id is not None}
 
 
 def _unk_id(file: JSONFile, data: dict[str, Any], added: list[AddedToken], complete: bool) -> int | None:
     name = _optional(file, data, "unk_token", str)
     if name is None or (complete and not name):
         return None
-    found: int | None = file.data["model"]["vocab"].get(name)
-    if found is None:
-        found = next((token.id for token in added if token.content == name), None)
+    unk_id: int | None = file.data["model"]["vocab"].get(name)
+    if unk_id is None:
+        unk_id = next((token.id for token in added if token.content == name), None)
         if not complete:
             raise file.wrong("model.unk_token", f"{name[:60]!r} is not in model.vocab")
-    return found
+    return unk_id

@@ -64,10 +64,10 @@ def load(file: JSONFile, pattern: str | None = None) -> TokenizerSpec:
 
 
 def _special(file: JSONFile) -> dict[str, int]:
-    found = file.data.get("special_tokens") or {}
-    for name, token_id in file.expect(found, dict, "special_tokens").items():
+    special = file.data.get("special_tokens") or {}
+    for name, token_id in file.expect(special, dict, "special_tokens").items():
         read_id(file, token_id, f"special_tokens[{name[:60]!r}]")
-    return dict(found)
+    return dict(special)
 
 
 def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
@@ -100,14 +100,14 @@ def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
 
 def _merges(file: JSONFile) -> list[tuple[str, int, int, int]]:
     """Return (entry of the file, left id, right id, new id) for each merge, in the order of learning."""
-    entries, found = file.data.get("merges"), []
+    entries, merges = file.data.get("merges"), []
     if isinstance(entries, dict):
         for key, new in entries.items():
             where, pair = f"merges[{key[:40]!r}]", _PAIR.fullmatch(key.strip())
             if pair is None:
                 raise file.wrong(where, "expected two ids with a comma between them")
-            found.append((where, int(pair[1]), int(pair[2]), read_id(file, new, where)))
-        return sorted(found, key=lambda merge: merge[3])
+            merges.append((where, int(pair[1]), int(pair[2]), read_id(file, new, where)))
+        return sorted(merges, key=lambda merge: merge[3])
     for index, item in enumerate(file.expect(entries, list, "merges")):
         where, new = f"merges[{index}]", 256 + index
         ids = item
@@ -115,18 +115,18 @@ def _merges(file: JSONFile) -> list[tuple[str, int, int, int]]:
             ids, new = item[0], read_id(file, item[1], where)
         if not (isinstance(ids, list) and len(ids) == 2):
             raise file.wrong(where, f"expected two ids, found {short_repr(ids)}")
-        found.append((where, read_id(file, ids[0], where), read_id(file, ids[1], where), new))
-    return found
+        merges.append((where, read_id(file, ids[0], where), read_id(file, ids[1], where), new))
+    return merges
 
 
 def _vocab(file: JSONFile) -> dict[int, bytes]:
-    found = {}
+    vocab = {}
     for key, value in file.expect(file.data.get("vocab") or {}, dict, "vocab").items():
         where = f"vocab[{key[:40]!r}]"
         if not (key.isascii() and key.isdigit() and len(key) < 10):
             raise file.wrong(where, "expected an id")
-        found[int(key)] = _bytes(file, value, where)
-    return found
+        vocab[int(key)] = _bytes(file, value, where)
+    return vocab
 
 
 def _bytes(file: JSONFile, value: Any, where: str) -> bytes:
@@ -154,5 +154,5 @@ def _like_tokenizer_json(file: JSONFile, pattern: str | None, special: dict[str,
         "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", **file.expect(file.data["model"], dict, "model")},
     }
-    named = find_pattern(pattern)
-    return read_tokenizer(file, {}).replace(pattern=named.name if named else pattern)
+    named_pattern = find_pattern(pattern)
+    return read_tokenizer(file, {}).replace(pattern=named_pattern.name if named_pattern else pattern)

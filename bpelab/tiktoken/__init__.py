@@ -20,7 +20,7 @@ import the tokenizer and everything below. Begin with `core.py`. There are three
 from contextlib import suppress
 
 from ..errors import MissingDependencyError
-from ..formats.tiktoken import import_tiktoken
+from ..formats.tiktoken_encoding import import_tiktoken
 from .core import Encoding as Encoding
 from .model import encoding_for_model as encoding_for_model, encoding_name_for_model as encoding_name_for_model
 from .registry import get_encoding as get_encoding, list_encoding_names as list_encoding_names

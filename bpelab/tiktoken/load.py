@@ -1,6 +1,6 @@
 """Rank files: tiktoken's own functions that read, write and cache them.
 
-`bpelab.formats.tiktoken.read_ranks` also reads a rank file, and names the line of an error.
+`bpelab.formats.tiktoken_file.read_ranks` also reads a rank file, and names the line of an error.
 """
 
 from tiktoken.load import (

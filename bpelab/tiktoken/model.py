@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._support.nearest_name import nearest
-from ..formats.tiktoken import import_tiktoken
+from ..formats.tiktoken_encoding import import_tiktoken
 from .core import Encoding
 from .registry import get_encoding
 

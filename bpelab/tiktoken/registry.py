@@ -4,7 +4,7 @@ from contextlib import suppress
 from threading import Lock
 
 from .._support.nearest_name import nearest
-from ..formats.tiktoken import import_tiktoken
+from ..formats.tiktoken_encoding import import_tiktoken
 from ..tokenizer import BPETokenizer
 from .core import Encoding
 

@@ -141,7 +141,7 @@ def exact_end(path):
 
     with path.open("rb") as file:
         header = _Header(path, file)
-        header.read()
+        header.read_header()
         return header.base + header.position
 
 

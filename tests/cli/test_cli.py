@@ -20,7 +20,7 @@ from bpelab.cli.main import COMMANDS, build_parser, main
 from bpelab.cli.messages import as_cli_message
 from bpelab.editing import extend, prune
 from bpelab.formats import minbpe
-from bpelab.formats.tiktoken import save_ranks
+from bpelab.formats.tiktoken_file import save_ranks
 from bpelab.notebook import book_text
 from bpelab.trainers.superwords import Superwords
 

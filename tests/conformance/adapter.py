@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bpelab import BPEModel, BPETokenizer, StreamDecoder, StreamEncoder
-from bpelab.formats.tiktoken import read_ranks
+from bpelab.formats.tiktoken_file import read_ranks
 
 
 def load(path: str) -> "Adapter":

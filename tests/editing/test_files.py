@@ -8,7 +8,7 @@ from bpelab import BPEModel, BPETokenizer
 from bpelab.convert import convert
 from bpelab.editing import extend, prune
 from bpelab.errors import ConversionError
-from bpelab.formats.tiktoken import load_ranks, save_ranks
+from bpelab.formats.tiktoken_file import load_ranks, save_ranks
 
 from ..conftest import amount, fuzz_text, shared, shared_text
 from ..random_tokenizers import random_corpus, random_text, random_tokenizer

@@ -13,7 +13,7 @@ from bpelab.chat import transcript
 from bpelab.chat.transcript import Transcript
 from bpelab.cli.main import main
 from bpelab.exercises import progress_store
-from bpelab.formats import gguf_save, gpt2, minbpe, tiktoken
+from bpelab.formats import gguf_save, gpt2, minbpe, tiktoken_file
 from bpelab.model import disk_cache
 from bpelab.notebook import book_text
 from bpelab.shards import open_shards
@@ -32,7 +32,7 @@ WRITERS: dict[str, Callable[[BPETokenizer, Path], object]] = {
     "huggingface": lambda tokenizer, folder: tokenizer.save(folder),
     "gpt2": lambda tokenizer, folder: gpt2.save(tokenizer.spec, folder),
     "minbpe": lambda tokenizer, folder: minbpe.save(tokenizer.spec, folder / "t.model"),
-    "tiktoken": lambda tokenizer, folder: tiktoken.save_ranks(tokenizer.spec, folder / "t.tiktoken"),
+    "tiktoken": lambda tokenizer, folder: tiktoken_file.save_ranks(tokenizer.spec, folder / "t.tiktoken"),
     "gguf": lambda tokenizer, folder: gguf_save.save(tokenizer.spec, folder / "t.gguf"),
     "transcript": lambda tokenizer, folder: transcript.write(folder / "c.json", _conversation(tokenizer)),
 }

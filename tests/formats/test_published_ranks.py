@@ -8,7 +8,7 @@ import pytest
 from bpelab import BPETokenizer, TokenizerFileError
 from bpelab.formats import published_ranks
 from bpelab.formats.published_ranks import PUBLISHED, PatternFromHash, PublishedRanks
-from bpelab.formats.tiktoken import save_ranks
+from bpelab.formats.tiktoken_file import save_ranks
 from bpelab.notebook import book_text
 from bpelab.regex.patterns import PATTERNS
 

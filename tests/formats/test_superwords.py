@@ -10,7 +10,7 @@ import pytest
 from bpelab import BPETokenizer, ConversionError, Superwords
 from bpelab._support.textio import valid_text
 from bpelab.convert import check, convert, rejecting_formats, unsupported
-from bpelab.formats import tiktoken as tiktoken_files
+from bpelab.formats.tiktoken_file import read_ranks
 from bpelab.model.bpe import NOT_IN_UTF8, BPEModel
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.notebook import book_text
@@ -85,7 +85,7 @@ def test_tiktoken_has_the_same_ids_with_a_pattern_that_leaves_nothing_out(ours, 
     assert list(lost) == ["pattern", "special tokens", "roles", "text between matches"]
     said = lost["text between matches"]
     assert said == f"tiktoken drops it; with this pattern nothing is left: {covering_pattern('superbpe')}"
-    ranks = tiktoken_files.read_ranks(tmp_path / "a.tiktoken")
+    ranks = read_ranks(tmp_path / "a.tiktoken")
 
     def opened(pattern):
         return tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens=ours.special_tokens)

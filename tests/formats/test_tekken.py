@@ -167,6 +167,7 @@ def test_on_the_command_line(tokens, tmp_path, capsys):
         (lambda d: d["vocab"].__setitem__(300, 5), r"vocab\[300\]: expected an object"),
         (lambda d: d["vocab"][300].update(rank=301), r"vocab\[300\]\.rank: expected 300"),
         (lambda d: d["vocab"][300].update(token_bytes="?"), r"vocab\[300\]\.token_bytes: is not Base64"),
+        (lambda d: d["vocab"][300].update(token_bytes=5), r"vocab\[300\]\.token_bytes: expected a string, found 5"),
         (lambda d: d["vocab"][7].update(token_bytes="YQ=="), "expected the byte 7"),
         (lambda d: d["vocab"][300].update(token_bytes="YQ=="), "b'a' is token 97 already"),
         (lambda d: d["config"].update(version="v11"), "special_tokens: is missing; files may do without it up to .*v7"),

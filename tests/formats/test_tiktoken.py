@@ -13,7 +13,9 @@ from bpelab import BPEModel, BPETokenizer, ConversionError, TokenizerFileError
 from bpelab._support.install import install_command
 from bpelab.encoders.naive import NaiveEncoder
 from bpelab.errors import MissingDependencyError
-from bpelab.formats.tiktoken import encoding_name, load_ranks, rank_table, read_ranks, save_ranks
+from bpelab.formats.tiktoken_encoding import rank_table
+from bpelab.formats.tiktoken_file import load_ranks, read_ranks, save_ranks
+from bpelab.formats.tiktoken_registry import encoding_name
 from bpelab.notebook import book_text
 from bpelab.tokenizer import open_tokenizer
 

@@ -15,7 +15,7 @@ import bpelab.tiktoken as ours
 from bpelab import ENCODERS, BPELabError, BPEModel, BPETokenizer, TokenizerFileError
 from bpelab.cli.main import main
 from bpelab.core.unstable_tokens import encode_bytes
-from bpelab.formats.tiktoken import read_ranks, save_ranks
+from bpelab.formats.tiktoken_file import read_ranks, save_ranks
 
 from ..conftest import amount, encoding
 

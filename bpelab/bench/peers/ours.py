@@ -52,7 +52,7 @@ class Bpelab(_Ours):
     name = "bpelab"
     requires = ("numpy", "bpelab.native._core")
     encoder, trainer = "auto", "native"
-    imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.native._core")
+    imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken_registry", "bpelab.native._core")
     calls: ClassVar = {
         "load": "BPETokenizer.from_tiktoken(name)",
         "fresh": "from bpelab import BPETokenizer; encode = BPETokenizer.from_tiktoken(NAME).encode",
@@ -91,7 +91,7 @@ class BpelabPython(_Ours):
     """bpelab without its C extension."""
 
     name, encoder, trainer = "bpelab (Python)", "heap", "incremental"
-    imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken")
+    imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken_registry")
     calls: ClassVar = {
         "load": "BPETokenizer.from_tiktoken(name, encoder='heap')",
         "list": "encode",
