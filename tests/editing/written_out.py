@@ -118,7 +118,7 @@ class Encoded(NaiveEncoder):
         class Given:
             merges = model.merges
 
-            def whole(self, piece):
+            def whole_piece_id(self, piece):
                 return None
 
             def initial_ids(self, piece):

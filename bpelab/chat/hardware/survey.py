@@ -107,7 +107,7 @@ def parse_outputs(
 ) -> MachineFacts:
     """Return a machine's facts from the output of its probes; whatever can't be parsed becomes a problem.
 
-    >>> understand("Linux", {}, {}).cores == os.cpu_count()
+    >>> parse_outputs("Linux", {}, {}).cores == os.cpu_count()
     True
     """
     answers = _Answers(outputs)
