@@ -28,6 +28,12 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
     from pathlib import Path
 
     from .._support.json_document import read_bytes
+
+    return _parse_ranks(read_bytes(Path(path)), path)
+
+
+def _parse_ranks(content: bytes, path: str | Path) -> dict[bytes, int]:
+    """Return token -> rank from the content of a `.tiktoken` file; `path` is for errors."""
     from .base64_tokens import MAX_RANK, decode_tokens
 
     def not_a_token(number: int, _: bytes = b"") -> TokenizerFileError:
@@ -48,7 +54,7 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
 
     ranks: dict[bytes, int] = {}
     line_of_rank: dict[int, int] = {}
-    lines = read_bytes(Path(path)).split(b"\n")
+    lines = content.split(b"\n")
     for number, token, rank in decode_tokens(entries(), not_a_token):
         if not 0 <= rank <= MAX_RANK:
             raise TokenizerFileError(path, f"line {number}", f"a token has a rank from 0 to {MAX_RANK}")
@@ -102,7 +108,7 @@ def load_ranks(path: Path, pattern: str | None) -> TokenizerSpec:
     if cached is not None:
         return TokenizerSpec(cached[0], pattern=pattern, normalizer=normalizer)
     try:
-        model = BPEModel.from_ranks(read_ranks(path))
+        model = BPEModel.from_ranks(_parse_ranks(content, path))
     except ModelError as error:
         raise TokenizerFileError(path, "", str(error)) from error
     disk_cache.store(key, model)
