@@ -1,23 +1,25 @@
 """Encoding, decoding and training in C: an optional extension module, built if there is a C compiler.
 
-It serves models whose units are bytes or characters and whose text is split by patterns. Its ids are the same as those
-of `encoders`, in Python. Python does the rest, and everything if there is no extension. The rest is: steps after
-ByteLevel in a sequence (Falcon), patterns with lookbehind or empty matches (SuperBPE's published models), pieces of a
-fixed length or of one script, units of several characters, and tokens and ids beyond the limits of the tables. In these
-cases splitting in Python takes most of the time, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's. Merging
-their pieces in C would gain nothing in English and a half in Chinese. Training works with any pattern
+It serves models whose initial symbols are bytes or characters and whose text is split by patterns. Its ids are the same
+as those of `encoders`, in Python. Python does the rest, and everything if there is no extension. The rest is: steps
+after ByteLevel in a sequence (Falcon), patterns with lookbehind or empty matches (SuperBPE's published models), pieces
+of a fixed length or of one script, symbols of several characters, and tokens and ids beyond the limits of the tables.
+In these cases splitting in Python takes most of the time, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's.
+Merging their pieces in C would gain nothing in English and a half in Chinese. Training works with any pattern
 (`trainers/counting/native.py`).
 
 One file a stage:
 
-- splitting: scan.h, parallel_scan.h, block_scan.h, block_scanners.h, split_rules.h, classify.h, classify_sse2.h,
-  classify_avx2.h, classify_neon.h, byte_halves.h, beyond_ascii.h, bit_gather.h, find_pieces.h, split_steps.h,
-  adjacency.h
-- encoding: piece_keys.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h, initial_symbols.h, runs.h,
-  merge.h, batched_merge.h, encode.h, superwords.h, utf8.h, decode.h
+- splitting: scan.h, scan_table.h, parallel_scan.h, block_scan.h, block_scanners.h, split_rules.h, classify.h,
+  classify_sse2.h, classify_avx2.h, classify_neon.h, byte_halves.h, beyond_ascii.h, bit_gather.h, find_pieces.h,
+  split_steps.h, adjacency.h
+- encoding: piece_keys.h, piece_cache.h, vocabulary.h, building.h, checks.h, table_file.h, cuts.h, initial_symbols.h,
+  runs.h, merge.h, batched_merge.h, encode.h, superwords.h, utf8.h, decode.h
+- files and vocabularies: json_text.h, model_json.h, merge_recovery.h, derivations.h
 - training: count.h, pairs.h, limits.h, replace.h, learn.h, pair_counts.h, phrases.h, phrase_parts.h
 - used by all: common.h, instruction_sets.h, huge_pages.h, scratch.h
-- Python types: module.c, scan_table.h, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h
+- Python types: module.c, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h
+- for JavaScript: wasm.c, compiled to WebAssembly; the code around it is in `javascript/`
 
 In Python, `plan.py` turns a pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` keeps the
 tables in files.
@@ -40,7 +42,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ..model.bpe import BPEModel, TokenColumns
+    from ..model.bpe import BPEModel
+    from ..model.lazy_model import MergeColumns, ModelColumns
+    from ..model.merge_recovery import RecoveredMerges
     from ..pretokenizers.base import PreTokenizer
     from ..pretokenizers.split import Split
     from ._core import Decoder, Encoder, PreTokenCounter
@@ -49,6 +53,9 @@ BUILD = "pip install --force-reinstall --no-deps --no-binary bpelab"
 """A command that builds bpelab even if pip would take a wheel without C, from an index or from its cache."""
 ID_LIMIT = 1 << 28
 """The ids of a model that C serves must be below this."""
+NO_MERGE = 0xFFFFFFFF
+HIGHEST_IN_ROWS = 1 << 22
+"""The ids of a model must be below this where C has a row for each."""
 
 
 def extension() -> type[Encoder] | None:
@@ -112,6 +119,60 @@ def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> Encoder 
     return encoder
 
 
+def recovered_merges(model: BPEModel) -> RecoveredMerges:
+    """Return `model.recovered_merges`, computed in C for a list of merges, and kept in the model.
+
+    >>> from bpelab import BPEModel
+    >>> recovered_merges(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])).splits
+    {256: (108, 111), 257: (256, 119)}
+    """
+    columns = model.columns
+    if "recovered_merges" in vars(model) or columns is None or columns.merges is None or extension() is None:
+        return model.recovered_merges
+    ranks = columns.merges[0]
+    if len(set(ranks)) < len(ranks) or columns.highest >= HIGHEST_IN_ROWS:
+        return model.recovered_merges
+    from .._support.gc_paused import gc_paused
+    from ..model.merge_recovery import RecoveredMerges
+    from ._core import recover_merges
+
+    made = bytearray(columns.highest + 1)
+    for token_id in model.alphabet.values():
+        made[token_id] = 1
+    with gc_paused():
+        *used, exact = recover_merges(*columns.merges, made)
+        rank, left, right, new = (memoryview(column).cast("I") for column in used)
+        splits = dict(zip(new, zip(left, right)))
+        unreachable = tuple(i for i in columns.ids if not made[i] and i not in splits)
+        found = RecoveredMerges(splits, dict(zip(new, rank)), unreachable, exact)
+    vars(model)["recovered_merges"] = found
+    return found
+
+
+def last_merges(
+    columns: MergeColumns, token_ids: Collection[int], symbols: array[int], ends: array[int]
+) -> dict[int, tuple[int, int]] | None:
+    """Return the last merge of each token: token id -> pair, for the tokens that merging their symbols produces.
+
+    `ends` says where each token's symbols end. The ranks must be distinct. Returns None if the extension wasn't built,
+    or the tokens are too long for it.
+
+    >>> merge = array("I", [0]), array("I", [1]), array("I", [2]), array("I", [3])
+    >>> last_merges(merge, [3], array("I", [1, 2]), array("I", [2])) in (None, {3: (1, 2)})
+    True
+    """
+    if extension() is None:
+        return None
+    from ._core import last_merges as in_c
+
+    _, left, right, new = columns
+    numbers = in_c(left, right, new, symbols, ends, array("I", token_ids))
+    if numbers is None:
+        return None
+    made = zip(token_ids, memoryview(numbers).cast("I"))
+    return {token_id: (left[number], right[number]) for token_id, number in made if number != NO_MERGE}
+
+
 def decoder_for(contents: Mapping[int, bytes]) -> Decoder | None:
     """Return the decoder in C for token bytes by id, or None if the extension wasn't built or the ids are too sparse.
 
@@ -128,14 +189,14 @@ def decoder_for(contents: Mapping[int, bytes]) -> Decoder | None:
 
 
 def decoder_for_columns(
-    columns: TokenColumns, added: Mapping[int, bytes], silent: Collection[int] = ()
+    columns: ModelColumns, added: Mapping[int, bytes], silent: Collection[int] = ()
 ) -> Decoder | None:
     """Return the decoder in C for `added` tokens and a model's tokens, taken as arrays instead of a dict.
 
     If both have an id, it is the model's; ids in `silent` decode to nothing. Cost: 2 ms for 100,000 tokens; with a dict
     100 ms.
     """
-    ids, ends, joined, highest = columns
+    ids, ends, highest, joined = columns.ids, columns.ends, columns.highest, columns.content
     if extension() is None or _is_sparse(max((highest, *added, *silent)), len(ids)):
         return None
     from ._core import Decoder

@@ -41,8 +41,9 @@ class Unsupported(Exception):
 
 def split_steps_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Level, ...] | None:
     """Return the levels that split a text for `model` after its `preparation`, or None if only Python can do it."""
-    characters = model.units is not None and model.units.characters
-    if pre_tokenizer is not None and (pre_tokenizer.alphabet or (characters and pre_tokenizer.byte_level)):
+    if pre_tokenizer is not None and (
+        pre_tokenizer.emits_byte_alphabet or (model.is_char_level and pre_tokenizer.byte_level)
+    ):
         return None
     try:
         levels = () if pre_tokenizer is None else _levels(pre_tokenizer)

@@ -1,7 +1,8 @@
-/* Scan table: convert an automaton's table from Python to that of scan.h, and to those of the faster scanners.
+/* Scan table: convert an automaton's table, as `regex/dfa.py` has it, to that of scan.h, and to those of the faster
+   scanners.
 
-   Each entry is checked, so that no text can lead outside the table, whatever Python passes. module.c includes this
-   file after `copy_buffer`. Cost: some microseconds a state. */
+   Each entry is checked, so that no text can lead outside the table, whatever the caller passes. Cost: some
+   microseconds a state. Chapter: Native code. */
 #ifndef BPELAB_SCAN_TABLE_H
 #define BPELAB_SCAN_TABLE_H
 
@@ -62,57 +63,37 @@ static void mark_letter_runs(Scan *scan, int64_t states, int64_t row) {
     }
 }
 
-/* Read the rules of the pattern, a `Family`, or None. 0 with an exception set. */
-static int read_rules(Scan *scan, PyObject *given) {
-    SplitRules *r = &scan->rules;
-    if (given == Py_None) return 1;
-    if (!PyTuple_Check(given)) return value_error("the rules of a pattern must be a tuple or None");
-    if (!PyArg_ParseTuple(given, "iiiiii", &r->any_prefix, &r->digits, &r->lines, &r->after_punctuation,
-                          &r->contractions, &r->cased))
-        return 0;
+/* Set the rules of the pattern, a `Family` in Python; what is wrong with them, or NULL. */
+static const char *set_rules(Scan *scan, const SplitRules *r) {
     if ((r->digits != 0 && r->digits != 1 && r->digits != 3) || r->after_punctuation < NOTHING ||
         r->after_punctuation > LINE_BREAKS_AND_SLASHES || r->contractions < NO_CONTRACTIONS ||
         r->contractions > AFTER_WORDS)
-        return value_error("the rules of the pattern have a choice that does not exist");
+        return "the rules of the pattern have a choice that does not exist";
+    scan->rules = *r;
     scan->family = OTHER_RULES;
     for (int family = OTHER_RULES + 1; family < FAMILIES; family++)
         if (!memcmp(r, FAMILY + family, sizeof *r)) scan->family = family;
     find_kinds(scan);
-    return 1;
+    return NULL;
 }
 
-/* Build the table of scan.h from that of `regex/dfa.py`: (transitions, width, start, stage1, stage2, rules). 0 with an
-   exception set. */
-static int read_scan(Scan *scan, PyObject *given) {
-    PyObject *transitions, *stage1, *stage2, *rules;
-    int width, start, done = 0;
-    int64_t entries, blocks, classes;
-    int32_t *old = NULL;
-    if (!PyArg_ParseTuple(given, "OiiOOO", &transitions, &width, &start, &stage1, &stage2, &rules)) return 0;
-    if (!(old = copy_buffer(transitions, 4, &entries)) || !(scan->stage1 = copy_buffer(stage1, 2, &blocks)) ||
-        !(scan->stage2 = copy_buffer(stage2, 1, &classes)))
-        goto end;
-    const char *fault = table_fault(scan, old, entries, width, start, blocks, classes);
-    if (fault) {
-        value_error(fault);
-        goto end;
-    }
+/* Build the table from that of `regex/dfa.py`, whose classes are in `stage1`, of `blocks` entries, and `stage2`, of
+   `classes`. `rules` is NULL for a pattern without any. Returns what is wrong, or NULL. */
+static const char *scan_build(Scan *scan, const int32_t *transitions, int64_t entries, int width, int start,
+                              int64_t blocks, int64_t classes, const SplitRules *rules) {
+    const char *fault = table_fault(scan, transitions, entries, width, start, blocks, classes);
+    if (fault) return fault;
     int64_t states = entries / width, row = (int64_t)next_power_of_two((uint64_t)width);
-    if (!(scan->steps = calloc((size_t)(states * row), 4))) {
-        PyErr_NoMemory();
-        goto end;
-    }
+    if (!(scan->steps = calloc((size_t)(states * row), 4))) return OUT_OF_MEMORY;
     scan->edge = width - 1;
     scan->start = (int32_t)(start * row);
-    fill_steps(scan, old, states, width, start, row);
+    fill_steps(scan, transitions, states, width, start, row);
     memcpy(scan->byte_class, scan->stage2 + scan->stage1[0] * 256, 128);
     find_barren_bytes(scan);
     mark_letter_runs(scan, states, row);
-    done = read_rules(scan, rules);
-    if (!scan->family) scan->readers = readers_new(scan, states, (int32_t)row);
-end:
-    free(old);
-    return done;
+    if (rules) return set_rules(scan, rules);
+    scan->readers = readers_new(scan, states, (int32_t)row);
+    return NULL;
 }
 
 #endif

@@ -18,7 +18,7 @@ from .._support.cache_dir import cache_dir
 from .._support.checked_files import is_checked, note_of, remember_checked
 from .._support.light_hash import sha256
 from .._support.textio import write_atomically
-from ..model.disk_cache import HASH, SMALLEST, model_hash
+from ..model.disk_cache import HASH, SMALLEST, model_hash, size_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _version(core: Any) -> bytes:
 def path_for(model: BPEModel, core: Any) -> str | None:
     """Return the path of a model's tables, or None if building them is as fast or caching is off."""
     folder = cache_dir()
-    if folder is None or (HASH not in vars(model) and len(model.tokens) < SMALLEST):
+    if folder is None or (HASH not in vars(model) and size_of(model) < SMALLEST):
         return None
     name = model_hash(model)
     if name is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
+    from .ask_model import AskModel as AskModel
     from .base import Figure as Figure
     from .batch_sizes import BatchSizes as BatchSizes
     from .byte_inspector import ByteInspector as ByteInspector
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .longest_match import LongestMatch as LongestMatch
     from .mask_stepper import MaskStepper as MaskStepper
     from .merge_player import MergePlayer as MergePlayer
+    from .model_view import ModelView as ModelView
     from .playground import Playground as Playground
     from .pre_token_view import PreTokenView as PreTokenView
     from .reachable_tokens import ReachableTokens as ReachableTokens
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from .trie_walker import TrieWalker as TrieWalker
 
 _MODULES = {
+    "AskModel": "ask_model",
     "BatchSizes": "batch_sizes",
     "ByteInspector": "byte_inspector",
     "CacheStepper": "cache_stepper",
@@ -48,6 +51,7 @@ _MODULES = {
     "LongestMatch": "longest_match",
     "MaskStepper": "mask_stepper",
     "MergePlayer": "merge_player",
+    "ModelView": "model_view",
     "Playground": "playground",
     "PreTokenView": "pre_token_view",
     "ReachableTokens": "reachable_tokens",

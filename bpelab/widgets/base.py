@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from .._support.install import install_command
 from .._support.textio import valid_text
 from ..errors import BPELabError, MissingDependencyError
+from .library import library_parts
 from .visible import pluralize
 
 try:
@@ -22,8 +23,20 @@ try:
 except ImportError as error:
     raise MissingDependencyError(f"interactive figures need anywidget: {install_command('chapters')}") from error
 
-SHARED = ("shared.js", "columns.js", "bpe.js")
+SHARED = ("shared.js", "columns.js")
 """Front-end code that comes before every figure's own."""
+TOKENIZERS = ("labels.js", "tokenizers.js")
+"""The library in JavaScript, for the figures that tokenize: they wait until `startLibrary` has its parts."""
+BOX = ("merge_steps.js", "token_panel.js", "kept_files.js", "vocabularies.js", "vocabulary_side.js", "text_link.js")
+"""The parts of the box to type in."""
+MODEL = ("safetensors.js", "language_model.js", "sampling.js", "model_steps.js", "generation.js")
+"""A language model in JavaScript, for the figures that run one. It needs nothing of a page."""
+TOKENIZING = {
+    "ask_model": (*TOKENIZERS, *MODEL),
+    "model_view": (*TOKENIZERS, *MODEL),
+    "playground": (*TOKENIZERS, *BOX),
+}
+"""The figures that tokenize in the page, and the code that they need."""
 
 
 @lru_cache(None)
@@ -34,7 +47,9 @@ def resource(name: str) -> str:
 
 def front_end(name: str) -> str:
     """Return the JavaScript module of one figure."""
-    return "\n".join(resource(f"js/{part}") for part in (*SHARED, f"{name}.js"))
+    parts = [*SHARED, *TOKENIZING.get(name, ()), f"{name}.js"]
+    code = "\n".join(resource(f"js/{part}") for part in parts)
+    return f"{code}\nawait startLibrary({library_parts()});\n" if name in TOKENIZING else code
 
 
 class Figure(AnyWidget):

@@ -7,7 +7,7 @@ from typing import Any
 from ..analysis.validate import require_number
 from ..errors import BPELabError
 from .base import Figure
-from .visible import pluralize
+from .visible import html_table, pluralize
 
 FILL, CALL = "until the batch is full", "until its call returns"
 
@@ -68,13 +68,9 @@ class BatchSizes(Figure):
 
     def still(self, data: dict[str, Any]) -> str:
         """Return a table of all sizes and threads."""
-        head = "".join(f"<th>{cell}</th>" for cell in ("batch", "threads", "texts a second", "the first waits"))
-        rows = "".join(
-            f"<tr><td>{step['size']}</td><td>{threads}</td><td>{rate}</td><td>{wait}</td></tr>"
-            for step in data["steps"]
-            for threads, rate, wait in zip(self._threads, *step["labels"])
-        )
-        return f'<table class="bl-table"><tr>{head}</tr>{rows}</table>\n<p>{escape(data["heads"][1])}.</p>'
+        rows = ((step["size"], *cells) for step in data["steps"] for cells in zip(self._threads, *step["labels"]))
+        table = html_table(("batch", "threads", "texts a second", "the first waits"), rows)
+        return f"{table}\n<p>{escape(data['heads'][1])}.</p>"
 
 
 def _number(number: float) -> str:

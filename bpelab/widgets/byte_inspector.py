@@ -7,7 +7,7 @@ from typing import Any
 from ..normalizers import FORMS
 from ..unicode.tables import category
 from .base import Figure
-from .visible import plain_label, pluralize, visible
+from .visible import html_table, plain_label, pluralize, visible
 
 CATEGORIES = {
     "Lu": "letter, uppercase", "Ll": "letter, lowercase", "Lt": "letter, titlecase", "Lm": "letter, modifier",
@@ -67,8 +67,9 @@ class ByteInspector(Figure):
             [form["name"], "same" if form["same"] else "differs", f"{form['characters']:,}", f"{form['bytes']:,}"]
             for form in data["forms"]
         ]
-        first = _table(head, cells) if cells else ""
-        second = _table(["normal form", "text", "code points", "bytes in UTF-8"], forms)
+        first = html_table(head, (map(escape, row) for row in cells), None) if cells else ""
+        names = ("normal form", "text", "code points", "bytes in UTF-8")
+        second = html_table(names, (map(escape, row) for row in forms), None)
         return f"<p>{escape(data['say'])}</p>\n{first}\n{second}"
 
 
@@ -88,10 +89,3 @@ def _row(char: str) -> dict[str, Any]:
         "utf16": [units[offset : offset + 4] for offset in range(0, len(units), 4)],
         "utf32": f"{code:08X}",
     }
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    def line(cells: list[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"

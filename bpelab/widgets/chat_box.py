@@ -148,7 +148,7 @@ class ChatBox(Figure):
 def _end(response: Response) -> str:
     """Return the sentence of a turn's last step.
 
-    >>> _end(Response("hi", (104, 105), "stop", 9, 0, (), 0.1, 50.0))
+    >>> _end(Response("hi", (104, 105), "stop", 9, 0, None, (), 0.1, 50.0))
     'The model said a stop token, and the answer ends: 2 tokens, “hi”.'
     """
     return f"{ENDS[response.reason]}: {pluralize(len(response.ids), 'token')}, {quoted(utf8(response.text), 80)}."

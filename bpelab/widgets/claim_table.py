@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import BPELabError
 from .base import Figure
-from .visible import pluralize
+from .visible import html_table, pluralize
 
 ORDER = ("safe", "mostly", "dangerous", "wrong")
 """The verdicts, as `bpelab.notebook.claims` names them."""
@@ -54,15 +54,14 @@ class ClaimTable(Figure):
 
     def still(self, data: dict[str, Any]) -> str:
         """Return the whole table."""
-        rows = ["".join(f"<th>{escape(cell)}</th>" for cell in data["head"])]
+        rows = []
         for row in data["rows"]:
             claim = escape(row["claim"])
             if row["anchor"]:
                 claim = f'<a href="#{row["anchor"]}">{claim}</a>'
             judged = f"<b>{row['verdict']}</b> {row['share']}"
-            cells = (judged, f"{claim} {escape(row['remark'])}", escape(row["harm"]), escape(row["instead"]))
-            rows.append("".join(f"<td>{cell}</td>" for cell in cells))
-        return f"<p>{data['say']}</p>\n<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+            rows.append((judged, f"{claim} {escape(row['remark'])}", escape(row["harm"]), escape(row["instead"])))
+        return f"<p>{data['say']}</p>\n{html_table(map(escape, data['head']), rows, None)}"
 
     def _as_text(self) -> str:
         lines = [f"{type(self).__name__}: {self.data['say']}"]

@@ -13,7 +13,7 @@ from ..analysis.validate import require_number
 from ..errors import BPELabError
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .visible import plain_label, pluralize
+from .visible import html_table, plain_label, pluralize
 
 HEAD = ("tokenizer", "tokens", "operations", "for the output", "weights", "for the vocabulary", "cache")
 
@@ -82,7 +82,5 @@ class CostCalculator(Figure):
         """Return the table of all tokenizers, and the last one's sentence."""
         if not data["rows"]:
             return f"<p>{escape(data['say'])}</p>"
-        head = "".join(f"<th>{cell}</th>" for cell in data["head"])
-        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row["cells"]) for row in data["rows"])
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f'<table class="bl-table"><tr>{head}</tr>{body}</table>\n<p>{escape(data["say"])}</p>'
+        table = html_table(data["head"], (map(escape, row["cells"]) for row in data["rows"]))
+        return f"{table}\n<p>{escape(data['say'])}</p>"

@@ -45,9 +45,9 @@ class MaskStepper(Figure):
 
     def compute(self, text: str) -> dict[str, Any]:
         """Return the characters, a row of bits and a sentence for each step, and the pieces that are certain."""
-        known = in_ascii(text, self._dfa).partition("\x80")[0]  # up to a character whose class has no mask
-        rows = _rows(known, self._family) if known else []
-        pieces = _pieces(text, known, self._family) if known else []
+        covered = in_ascii(text, self._dfa).partition("\x80")[0]  # up to a character whose class has no mask
+        rows = _rows(covered, self._family) if covered else []
+        pieces = _pieces(text, covered, self._family) if covered else []
         rest = text[sum(map(len, pieces)) :]
         labels = ", ".join(quoted(piece.encode(), 16) for piece in pieces)
         if not rows:
@@ -74,9 +74,9 @@ class MaskStepper(Figure):
         return f"<p>{escape(data['say'])}</p>\n<table>{table}</table>"
 
 
-def _rows(known: str, family: Family) -> list[dict[str, Any]]:
+def _rows(covered: str, family: Family) -> list[dict[str, Any]]:
     """Return a row for each class and each rule: its name, its bits, a sentence, and whether the bits are starts."""
-    masks = masks_of(known)
+    masks = masks_of(covered)
     white = masks.space | masks.tab | masks.line
     classes = (
         ("letters", masks.letter, "A bit is set where a letter stands."),
@@ -84,7 +84,7 @@ def _rows(known: str, family: Family) -> list[dict[str, Any]]:
         ("white space", white, "And for spaces, tabs and line breaks."),
         ("all else", masks.known & ~(masks.letter | masks.digit | white), "What is left counts as punctuation."),
     )
-    rows = [{"name": name, "bits": _bits(mask, known), "say": say, "starts": False} for name, mask, say in classes]
+    rows = [{"name": name, "bits": _bits(mask, covered), "say": say, "starts": False} for name, mask, say in classes]
     says = _sentences(family)
     before = 0
 
@@ -93,7 +93,7 @@ def _rows(known: str, family: Family) -> list[dict[str, Any]]:
         now = pieces & masks.known
         new, gone = (now & ~before).bit_count(), (before & ~now).bit_count()
         change = f"{pluralize(new, 'new start')}{f', and {gone} fewer' if gone else ''}."
-        rows.append({"name": f"+ {rule}", "bits": _bits(now, known), "say": f"{says[rule]} {change}", "starts": True})
+        rows.append({"name": f"+ {rule}", "bits": _bits(now, covered), "say": f"{says[rule]} {change}", "starts": True})
         before = now
 
     rules(masks, family, record=record)
@@ -114,19 +114,19 @@ def _sentences(family: Family) -> dict[str, str]:
     }
 
 
-def _pieces(text: str, known: str, family: Family) -> list[str]:
+def _pieces(text: str, covered: str, family: Family) -> list[str]:
     """Return the pieces of a block that nothing after it can change."""
-    mask, decided = starts(masks_of(known), family)
-    begins = [i for i in range(len(known)) if mask >> i & 1]
+    mask, decided = starts(masks_of(covered), family)
+    begins = [i for i in range(len(covered)) if mask >> i & 1]
     if decided == len(text):
         begins.append(decided)
     return [text[a:b] for a, b in zip(begins, begins[1:])]
 
 
-def _bits(mask: int, known: str) -> str:
+def _bits(mask: int, covered: str) -> str:
     """Return a mask as a string in reading order: the lowest bit, for the first character, comes first.
 
     >>> _bits(0b011, "abc")
     '110'
     """
-    return f"{mask:0{len(known)}b}"[::-1]
+    return f"{mask:0{len(covered)}b}"[::-1]

@@ -9,7 +9,7 @@ from ..model.bpe import BPEModel
 from ..model.trace import MergeStep, trace_encode
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .visible import chips, labels, pluralize, quoted
+from .visible import chips, html_table, labels, pluralize, quoted
 
 
 class MergePlayer(Figure):
@@ -101,13 +101,14 @@ class MergePlayer(Figure):
         """Return the tokens, and every merge with its rank."""
         tokens = self._model.tokens
         rows = [
-            f"<tr><td>{'whole' if step['rank'] is None else format(step['rank'], ',')}</td>"
-            f"<td>{chips(tokens[part] for part in step.get('pair', []))}</td>"
-            f"<td>{chips([tokens[step['token']]])}</td></tr>"
+            (
+                "whole" if step["rank"] is None else f"{step['rank']:,}",
+                chips(tokens[part] for part in step.get("pair", [])),
+                chips([tokens[step["token"]]]),
+            )
             for step in data["steps"]
         ]
-        head = "<tr><th>rank</th><th>joins</th><th>into</th></tr>"
-        table = f"\n<table>{head}{''.join(rows)}</table>" if rows else ""
+        table = "\n" + html_table(("rank", "joins", "into"), rows, None) if rows else ""
         return f"<p>{escape(data['say'])}</p>\n<p>{chips(tokens[token] for token in data['ids'])}</p>{table}"
 
 

@@ -32,6 +32,7 @@ DESCRIPTIONS = {
     r" ?[^\s\p{L}\p{N}]+[\r\n]*": "signs, perhaps after one space, with line ends",
     r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*": "signs, perhaps after one space, with line ends",
     r" ?[^\s\p{L}\p{N}]+[\r\n/]*": "signs, perhaps after one space, with line ends and slashes",
+    r"[\p{Han}]+": "Chinese characters",
     r"\s++$": "white space at the end of the text",
     r"\s*[\r\n]": "white space up to a line end",
     r"\s*[\r\n]+": "white space up to a line end",
@@ -73,8 +74,9 @@ def alternatives(pattern: str) -> list[str]:
     return [*parts, pattern[start:]]
 
 
-for _name in ("o200k", "tekken"):
-    DESCRIPTIONS |= dict(zip(alternatives(PATTERNS[_name].regex), O200K_DESCRIPTIONS))
+for _name in ("o200k", "tekken", "kimi-k2"):
+    _words = [part for part in alternatives(PATTERNS[_name].regex) if part not in DESCRIPTIONS]
+    DESCRIPTIONS |= dict(zip(_words, O200K_DESCRIPTIONS))
 
 
 @lru_cache(64)
@@ -84,7 +86,7 @@ def _compiled(alternative: str) -> Any:
     except NotPortable:
         import regex  # Split has compiled the whole pattern with it
 
-        return regex.compile(alternative)
+        return regex.compile(alternative, regex.V1 if "&&" in alternative else 0)  # V1 has && in classes
 
 
 def _alternatives(pattern: str) -> list[str]:

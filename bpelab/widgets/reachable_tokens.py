@@ -39,7 +39,7 @@ class ReachableTokens(Figure):
 
     def __init__(self, tokenizer: BPETokenizer, text: str, *, num_merges: int = 12) -> None:
         if not tokenizer.spec.is_byte_level:
-            raise BPELabError("the figure learns merges of bytes, and this tokenizer has other units")
+            raise BPELabError("the figure learns merges of bytes, and this tokenizer begins with others")
         model = as_list_of_merges(tokenizer.model)
         pairs = sorted(model.merges, key=lambda pair: model.merges[pair][0])
         self._tokenizer, self._num_merges = tokenizer, num_merges

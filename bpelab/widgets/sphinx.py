@@ -2,14 +2,22 @@
 
 The script is a classic one, since browsers refuse modules on pages opened from a disk. It wraps each figure's module
 in a function, finds the figures of a page, and passes each the data embedded next to it, instead of a kernel's.
+
+The library in JavaScript (`library.py`) and the weights of the model that comes with bpelab are scripts as well, for
+the same reason. A page loads the one if it has a figure that tokenizes, the other when a figure first asks for it.
 """
 
+import json
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..data import FOLDER
+from .library import library_parts
 
 NAMES = (
+    "ask_model",
     "batch_sizes",
     "byte_inspector",
     "cache_stepper",
@@ -21,6 +29,7 @@ NAMES = (
     "longest_match",
     "mask_stepper",
     "merge_player",
+    "model_view",
     "playground",
     "pre_token_view",
     "reachable_tokens",
@@ -32,23 +41,38 @@ NAMES = (
     "trie_walker",
 )
 SCRIPT, STYLE = "bpelab-figures.js", "bpelab-figures.css"
+LIBRARY, WEIGHTS = "bpelab-library.js", "bpelab-weights.js"
 EXPORT = "export default { render };"
 
 
 def page_script() -> str:
     """Return the classic script: shared code, one function for each figure, and the code that starts them."""
-    from .base import SHARED, resource
+    from .base import BOX, MODEL, SHARED, TOKENIZERS, TOKENIZING, resource
 
     figures = "".join(
         f"figures.{name} = (() => {{\n{resource(f'js/{name}.js').replace(EXPORT, 'return { render };')}}})();\n"
         for name in NAMES
     )
-    shared = "\n".join(resource(f"js/{part}") for part in SHARED)
-    return f'(() => {{\n"use strict";\n{shared}\nconst figures = {{}};\n{figures}\n{resource("js/page.js")}}})();\n'
+    shared = "\n".join(resource(f"js/{part}") for part in (*SHARED, *TOKENIZERS, *BOX, *MODEL))
+    beside = f"const LIBRARY = {json.dumps(LIBRARY)}, WEIGHTS = {json.dumps(WEIGHTS)};"
+    needs = f"const TOKENIZING = {json.dumps([*TOKENIZING])};"
+    parts = (shared, "const figures = {};", figures, beside, needs, resource("js/page.js"))
+    return '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
+
+
+def library_script() -> str:
+    """Return the script with the library in JavaScript."""
+    return f'"use strict";\nglobalThis.bpelabLibrary = {library_parts()};\n'
+
+
+def weights_script() -> str:
+    """Return the script with the shipped model's weights: model.safetensors in base64, a third longer than the file."""
+    data = b64encode((FOLDER / "tiny_chat" / "model.safetensors").read_bytes()).decode()
+    return f'globalThis.bpelabWeights = "{data}";\n'
 
 
 def write_assets(app: Any) -> None:
-    """Write the script and the style sheet into the build, before Sphinx computes their checksums."""
+    """Write the scripts and the style sheet into the build, before Sphinx computes their checksums."""
     if app.builder.format != "html":
         return
     from .base import resource
@@ -56,6 +80,8 @@ def write_assets(app: Any) -> None:
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / SCRIPT).write_text(page_script(), encoding="utf-8")
+    (folder / LIBRARY).write_text(library_script(), encoding="utf-8")
+    (folder / WEIGHTS).write_text(weights_script(), encoding="ascii")
     (folder / STYLE).write_text(resource("css/figures.css"), encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from ..errors import BPELabError
 from ..pretokenizers.split import Split
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .visible import chips, pluralize, visible
+from .visible import chips, html_table, pluralize, visible
 
 
 class TransitionPoint(Figure):
@@ -80,14 +80,11 @@ class TransitionPoint(Figure):
 
     def still(self, data: dict[str, Any]) -> str:
         """Return a table of all transition points, and the text's tokens at the first of them."""
-        head = "".join(f"<th>{cell}</th>" for cell in ("words until", "superwords", "tokens", "words per token"))
-        rows = "".join(
-            f"<tr><td>{point}</td><td>{len(beyond):,}</td><td>{count:,}</td><td>{self._words / count:.2f}</td></tr>"
+        rows = (
+            (point, f"{len(beyond):,}", f"{count:,}", f"{self._words / count:.2f}")
             for point, beyond, count in zip(data["points"], self._beyond, self._counts)
         )
+        table = html_table(("words until", "superwords", "tokens", "words per token"), rows)
         first = next(iter(self._tokenizers.values()))
         cut = chips(first.convert_ids_to_tokens(first.encode_ordinary(self.text)))
-        return (
-            f'<table class="bl-table"><tr>{head}</tr>{rows}</table>\n<p>{escape(data["say"])}</p>\n'
-            f"<p>At {data['points'][0]}: {cut}</p>"
-        )
+        return f"{table}\n<p>{escape(data['say'])}</p>\n<p>At {data['points'][0]}: {cut}</p>"

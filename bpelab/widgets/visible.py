@@ -100,6 +100,20 @@ def chips(tokens: Iterable[bytes], max_count: int = 400) -> str:
     return " ".join(f"<code>{escape(plain_label(token))}</code>" for token in all_tokens[:max_count]) + rest
 
 
+def html_table(head: Iterable[object], rows: Iterable[Iterable[object]], css_class: str | None = "bl-table") -> str:
+    """Return a table, whose cells are HTML.
+
+    >>> html_table(["id", "token"], [[256, "<code>lo</code>"]], None)
+    '<table><tr><th>id</th><th>token</th></tr><tr><td>256</td><td><code>lo</code></td></tr></table>'
+    """
+
+    def line(cells: Iterable[object], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
+
+    attribute = f' class="{css_class}"' if css_class else ""
+    return f"<table{attribute}>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
+
+
 def pluralize(count: int, noun: str) -> str:
     """Return a count with its noun.
 

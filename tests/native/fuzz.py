@@ -34,8 +34,9 @@ from .. import superword_vocabularies
 from ..boundaries import test_from_vocabulary
 from ..conftest import fuzz_text, random_merges, random_ranks
 from ..formats import random_zoo
-from ..model.test_initial_symbols import random_file as random_units
+from ..model.test_initial_symbols import random_file as random_initial_symbols
 from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
+from .model_files import files_round, merges_round
 
 PATTERNS = (
     "gpt2",
@@ -65,7 +66,7 @@ def random_model(rng):
     return BPEModel(
         {ids[n]: token for n, token in model.tokens.items()},
         {(ids[a], ids[b]): (rank, ids[c]) for (a, b), (rank, c) in model.merges.items()},
-        {unit: ids[n] for unit, n in model.alphabet.items()},
+        {symbol: ids[n] for symbol, n in model.alphabet.items()},
         model.ignore_merges,
     )
 
@@ -165,12 +166,15 @@ def of_levels(rng):
 
 
 def of_files(rng):
-    """Compare a tokenizer.json of any parts: units missing, marked, fused, spelled in bytes; `▁` anywhere."""
+    """Compare a tokenizer.json of any parts: symbols missing, marked, fused, spelled in bytes; `▁` anywhere."""
     seed, letters = rng.randrange(1 << 30), test_from_vocabulary.LETTERS + "abcé😀 zŋ"
     draw = rng.choice(
         (
             random_zoo.draw,
-            *(lambda seed, of=of: of(random.Random(seed)) for of in (random_units, test_from_vocabulary.random_file)),
+            *(
+                lambda seed, of=of: of(random.Random(seed))
+                for of in (random_initial_symbols, test_from_vocabulary.random_file)
+            ),
         )
     )
     data = draw(seed)
@@ -259,3 +263,5 @@ if __name__ == "__main__":
     for _ in range(rounds):
         training_round(rng)
         phrases_round(rng)
+        files_round(rng)
+        merges_round(rng)

@@ -184,7 +184,7 @@ def test_options(pairs):
         with pytest.raises(TypeError):
             method(5)
         for threads in (0, -1, True, 1.0, "2"):
-            with pytest.raises(ValueError, match="threads is a number from 1 up"):
+            with pytest.raises(ValueError, match="threads is a whole number from 1 up"):
                 method(texts, threads=threads)
 
 

@@ -20,7 +20,7 @@ from ..boundaries import test_from_vocabulary
 from ..conformance.adapter import load
 from ..formats import random_zoo
 from ..formats.families import families
-from ..model.test_initial_symbols import random_file as random_units
+from ..model.test_initial_symbols import random_file as random_initial_symbols
 
 pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
 
@@ -64,14 +64,14 @@ def outcome(tokenizer: BPETokenizer, text: str) -> object:
 
 DRAWN = {
     "zoo": random_zoo.draw,
-    "units": lambda seed: random_units(random.Random(seed)),
+    "initial symbols": lambda seed: random_initial_symbols(random.Random(seed)),
     "spaces": lambda seed: test_from_vocabulary.random_file(random.Random(seed)),
 }
 
 
 @pytest.mark.parametrize("kind", sorted(DRAWN))
 def test_files_drawn_at_random(kind, tmp_path):
-    """Any parts and any merges: units missing, marked, fused, spelled in bytes; `▁` anywhere."""
+    """Any parts and any merges: symbols missing, marked, fused, spelled in bytes; `▁` anywhere."""
     served = 0
     for seed in range(amount(60, 4_000)):
         rng, data = random.Random(seed), DRAWN[kind](seed)
@@ -93,7 +93,7 @@ def test_files_drawn_at_random(kind, tmp_path):
 
 @pytest.mark.parametrize("unknown", [None, "?"])
 def test_pieces_of_one_unit_or_none(unknown, tmp_path):
-    """If the vocabulary lacks all units of a piece, nothing is left to merge."""
+    """If the vocabulary lacks all symbols of a piece, nothing is left to merge."""
     vocab = {token: number for number, token in enumerate(["a", "b", "ab", "?"])}
     model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], "unk_token": unknown, "fuse_unk": True}
     plain, in_c = both({"model": model, "pre_tokenizer": {"type": "Whitespace"}, "added_tokens": []}, tmp_path)

@@ -1,8 +1,6 @@
 """Joining the bytes of tokens, in C and in Python, against `decoding.join_tokens`."""
 
 import random
-from array import array
-from itertools import accumulate
 from operator import index
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 from bpelab import BPEModel, BPETokenizer, UnknownTokenError, native
 from bpelab.core.detokenize import join_tokens
 from bpelab.core.token_bytes import CHUNK, IDS_A_TOKEN, LONG_ENOUGH, TokenDecoder
+from bpelab.model.lazy_model import ModelColumns
 
 from ..conftest import amount, needs_extension
 
@@ -114,12 +113,11 @@ def test_tokens_as_arrays():
     rng = random.Random(6)
     for _ in range(amount(60, 2_000)):
         tokens = random_tokens(rng)
-        parts = [array("I", tokens), array("I", accumulate(map(len, tokens.values()))), b"".join(tokens.values())]
-        ids, ends, joined = (memoryview(part) for part in parts)
+        columns = ModelColumns.of_tokens(tokens.keys(), tokens.values(), None)
         added = {rng.randrange(600): rng.randbytes(rng.choice(SIZES)) for _ in range(rng.randrange(5))}
         everything = {**added, **tokens}
         special = rng.sample(sorted(everything), rng.randint(0, min(4, len(everything))))
-        decoder = TokenDecoder(everything.copy, special, (ids, ends, joined, max(tokens)), added)
+        decoder = TokenDecoder(everything.copy, special, columns, added)
         for _ in range(12):
             given = rng.choices(list(everything), k=rng.choice([0, 1, 5, 300]))
             if given and rng.random() < 0.3:

@@ -135,7 +135,7 @@ GOOD = {
 LEVELS = GOOD["levels"]
 NONE = 0xFFFFFFFF
 BLANK = array("I", [NONE] * 256)
-UNITS = (array("H", bytes(1 << 16)), array("I", range(256)), True, NONE, False, 0)
+SYMBOLS = (array("H", bytes(1 << 16)), array("I", range(256)), True, NONE, False, 0)
 """The 256 bytes as characters: the first block of code points in a row of its own, with or without a suffix."""
 
 
@@ -158,20 +158,20 @@ UNITS = (array("H", bytes(1 << 16)), array("I", range(256)), True, NONE, False, 
         ({"merges": (array("i", [97, 98, 0]), array("I", [900]), True)}, "merge has a token that does not exist"),
         ({"ids": array("I", range(258))}, "impossible size"),
         ({"byte_tokens": array("I", [NONE] * 256)}, "byte has a token that does not exist"),
-        ({"units": (UNITS[0][:-1], *UNITS[1:])}, "units have a table"),
-        ({"units": (array("H", [1] * (1 << 15)), *UNITS[1:])}, "units have a table"),
-        ({"units": (UNITS[0], UNITS[1][:-1], *UNITS[2:])}, "units have a table"),
-        ({"units": (UNITS[0], array("I"), *UNITS[2:])}, "units have a table"),
-        ({"units": (UNITS[0], array("I", [257] * 256), *UNITS[2:])}, "units have a table"),
-        ({"units": (*UNITS[:3], 257, False, 0)}, "units have a table"),
-        ({"units": (*UNITS[:5], 4)}, "units have a table"),
-        ({"units": (*UNITS[:5], -1)}, "units have a table"),
-        ({"units": (*UNITS[:2], False, NONE, False, 1)}, "units have a table"),
-        ({"units": UNITS, "byte_tokens": array("I", [257] * 256)}, "byte has a token that does not exist"),
+        ({"initial_symbols": (SYMBOLS[0][:-1], *SYMBOLS[1:])}, "initial symbols have a table"),
+        ({"initial_symbols": (array("H", [1] * (1 << 15)), *SYMBOLS[1:])}, "initial symbols have a table"),
+        ({"initial_symbols": (SYMBOLS[0], SYMBOLS[1][:-1], *SYMBOLS[2:])}, "initial symbols have a table"),
+        ({"initial_symbols": (SYMBOLS[0], array("I"), *SYMBOLS[2:])}, "initial symbols have a table"),
+        ({"initial_symbols": (SYMBOLS[0], array("I", [257] * 256), *SYMBOLS[2:])}, "initial symbols have a table"),
+        ({"initial_symbols": (*SYMBOLS[:3], 257, False, 0)}, "initial symbols have a table"),
+        ({"initial_symbols": (*SYMBOLS[:5], 4)}, "initial symbols have a table"),
+        ({"initial_symbols": (*SYMBOLS[:5], -1)}, "initial symbols have a table"),
+        ({"initial_symbols": (*SYMBOLS[:2], False, NONE, False, 1)}, "initial symbols have a table"),
+        ({"initial_symbols": SYMBOLS, "byte_tokens": array("I", [257] * 256)}, "byte has a token that does not exist"),
         ({"levels": ((3, b"", LEVELS[0][2]),)}, "must keep all, matches or gaps"),
         ({"levels": ((-1, b"", LEVELS[0][2]),)}, "must keep all, matches or gaps"),
         ({"levels": LEVELS * 17}, "more patterns than"),
-        ({"levels": LEVELS * 16, "units": (*UNITS[:5], 1)}, "more patterns than"),
+        ({"levels": LEVELS * 16, "initial_symbols": (*SYMBOLS[:5], 1)}, "more patterns than"),
         ({"levels": (None,)}, "a level must be a tuple"),
     ],
 )
@@ -183,17 +183,20 @@ def test_tables_that_are_wrong(changes, problem):
         core(**GOOD | changes)
 
 
-def test_units_that_are_right():
+def test_initial_symbols_that_are_right():
     core = native.extension()
     for cuts in range(4):
-        in_c = core(**GOOD | {"merges": (array("i", [97, 98, 0]), array("I", [256]), True)}, units=(*UNITS[:5], cuts))
+        in_c = core(
+            **GOOD | {"merges": (array("i", [97, 98, 0]), array("I", [256]), True)},
+            initial_symbols=(*SYMBOLS[:5], cuts),
+        )
         assert in_c.encode("ab") == in_c.encode_piece(b"ab") == [256]
         assert in_c.encode("é") == [0xE9] and in_c.encode_piece(b"\xe9") is None
-    with pytest.raises(TypeError, match="units must be a tuple"):
-        core(**GOOD, units=[])
-    for wrong in ((), UNITS[:5], (*UNITS, 1)):
+    with pytest.raises(TypeError, match="initial_symbols must be a tuple"):
+        core(**GOOD, initial_symbols=[])
+    for wrong in ((), SYMBOLS[:5], (*SYMBOLS, 1)):
         with pytest.raises(TypeError):
-            core(**GOOD, units=wrong)
+            core(**GOOD, initial_symbols=wrong)
     for wrong in (((0, b"", 5),), ((0, "", LEVELS[0][2]),), ((0, b""),)):
         with pytest.raises(TypeError):
             core(**GOOD | {"levels": wrong})

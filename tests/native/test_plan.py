@@ -11,6 +11,7 @@ from bpelab import BPEModel, BPETokenizer, native
 from bpelab._support.textio import valid_text
 from bpelab.encoders import HeapEncoder
 from bpelab.model.initial_symbols import InitialSymbols
+from bpelab.model.lazy_model import merge_columns
 from bpelab.native.arrays import AT_KNOWN_SPACES, AT_SPACES, AT_UNSEEN_PAIRS, NO_BOUNDARIES, _boundary_rule
 from bpelab.native.plan import preparation, split_steps_for
 from bpelab.pretokenizers.byte_level import ByteLevel
@@ -164,16 +165,20 @@ def test_too_much_lookahead_is_given_up():
         assert in_c.encode("a" * 20_000) is None and in_c.encode("aab" * 200) is not None
 
 
+def rule_of(model):
+    return _boundary_rule(model, model.initial_symbols, merge_columns(model.merges))
+
+
 def test_boundaries_from_the_tokens_alone():
     words = ["ab", "bé", "日本", "本a"]
-    units = [*"abé日本", *(f"<0x{byte:02X}>" for byte in range(256))]
-    tokens = {number: token.encode() for number, token in enumerate([*units, *words])}
+    initial_symbols = [*"abé日本", *(f"<0x{byte:02X}>" for byte in range(256))]
+    tokens = {number: token.encode() for number, token in enumerate([*initial_symbols, *words])}
     ids = {token: number for number, token in tokens.items()}
     merges = {(ids[w[0].encode()], ids[w[1].encode()]): (n, ids[w.encode()]) for n, w in enumerate(words)}
     spelled = {byte: 5 + byte for byte in range(256)}
     alphabet = {token.encode(): ids[token.encode()] for token in "abé日本"}
     model = BPEModel(tokens, merges, alphabet, False, InitialSymbols(True, byte_tokens=spelled, unk_id=None))
-    assert _boundary_rule(model, model.units) == AT_UNSEEN_PAIRS
+    assert rule_of(model) == AT_UNSEEN_PAIRS
     in_c, heap, rng = native.encoder_for(model, None), HeapEncoder(model), random.Random(4)
     for _ in range(amount(300, 20_000)):
         text = "".join(rng.choices("abé日本xü\0", k=rng.choice((1, 5, 40, 300))))
@@ -181,16 +186,19 @@ def test_boundaries_from_the_tokens_alone():
     merging = {**merges, (5, 6): (9, len(tokens))}
     more = {**tokens, len(tokens): tokens[5] + tokens[6]}
     for other in (
-        BPEModel(tokens, merges, alphabet, True, model.units),  # whole pieces are looked up
-        BPEModel(more, merging, alphabet, False, model.units),  # bytes merge
+        BPEModel(tokens, merges, alphabet, True, model.initial_symbols),  # whole pieces are looked up
+        BPEModel(more, merging, alphabet, False, model.initial_symbols),  # bytes merge
         BPEModel(tokens, merges, alphabet, False, InitialSymbols(True, unk_id=7, fuse_unk=True)),
     ):
-        assert _boundary_rule(other, other.units) == NO_BOUNDARIES
+        assert rule_of(other) == NO_BOUNDARIES
     space = {**alphabet, "▁".encode(): len(tokens)}
     spaced = {**tokens, len(tokens): "▁".encode()}
     unknown = BPEModel(spaced, merges, space, False, InitialSymbols(True, unk_id=7, fuse_unk=True))
     vanishing = BPEModel(spaced, merges, space, False, InitialSymbols(True))
-    assert (_boundary_rule(unknown, unknown.units), _boundary_rule(vanishing, vanishing.units)) == (
+    assert (
+        rule_of(unknown),
+        rule_of(vanishing),
+    ) == (
         AT_SPACES,
         AT_KNOWN_SPACES,
     )

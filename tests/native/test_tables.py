@@ -23,13 +23,13 @@ TEXT = "lower xylophones, flow"
 
 
 def of_characters() -> BPEModel:
-    """A model with tables of units and of adjacent characters."""
+    """A model with tables of initial symbols and of adjacent characters."""
     names = [*"lowerxy ▁", "lo", "low", "er", *(f"<0x{byte:02X}>" for byte in range(256))]
     tokens = {number: name.encode() for number, name in enumerate(names)}
     ids = {token: number for number, token in tokens.items()}
-    units = InitialSymbols(True, byte_tokens={byte: ids[f"<0x{byte:02X}>".encode()] for byte in range(256)})
+    initial_symbols = InitialSymbols(True, byte_tokens={byte: ids[f"<0x{byte:02X}>".encode()] for byte in range(256)})
     merges = {(ids[a], ids[b]): (rank, ids[a + b]) for rank, (a, b) in enumerate(MERGES[:3])}
-    return BPEModel(tokens, merges, {name.encode(): ids[name.encode()] for name in names[:9]}, False, units)
+    return BPEModel(tokens, merges, {name.encode(): ids[name.encode()] for name in names[:9]}, False, initial_symbols)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def ids_of(model: BPEModel) -> list[int]:
 def test_tables_are_kept_and_read(model, folder, monkeypatch):
     expected = ids_of(model)
     (file,) = folder.iterdir()
-    ignoring = BPEModel(model.tokens, model.merges, model.alphabet, True, model.units)
+    ignoring = BPEModel(model.tokens, model.merges, model.alphabet, True, model.initial_symbols)
     ids_of(ignoring)
     assert len(list(folder.iterdir())) == 2 and file.exists()
 
@@ -59,7 +59,7 @@ def test_tables_are_kept_and_read(model, folder, monkeypatch):
         raise AssertionError("the tables should have been read")
 
     monkeypatch.setattr("bpelab.native.arrays.build_encoder", never)
-    again = BPEModel(model.tokens, model.merges, model.alphabet, model.ignore_merges, model.units)
+    again = BPEModel(model.tokens, model.merges, model.alphabet, model.ignore_merges, model.initial_symbols)
     assert ids_of(again) == expected
     assert native.encoder_for(again, None).encode("low") == [next(i for i, t in model.tokens.items() if t == b"low")]
 

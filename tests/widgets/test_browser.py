@@ -3,15 +3,12 @@
 Every request to another host fails a test, and so does every error on a page's console.
 """
 
-import functools
-import http.server
 import os
 import re
 import secrets
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -20,6 +17,7 @@ import pytest
 
 from bpelab._support.install import install_command
 
+from ..serving import served
 from .scratch_book import EMPTY, FIGURES, HOSTILE, build, write_notebook
 
 pytest.importorskip("jupyter_book", reason=f"the book needs jupyter-book: {install_command('book')}")
@@ -56,19 +54,11 @@ def pages(tmp_path_factory) -> Path:
     return build(tmp_path_factory.mktemp("book"))
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *message):
-        pass
-
-
 @pytest.fixture(scope="module")
 def origins(pages):
     """The book's address on the disk and on a server."""
-    handler = functools.partial(QuietHandler, directory=str(pages))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield {"file": f"file://{pages}", "server": f"http://localhost:{server.server_port}"}
-        server.shutdown()
+    with served(pages) as address:
+        yield {"file": f"file://{pages}", "server": address}
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,7 @@ function render(context) {
   const answerTo = (flow, cost) => make("div", { class: "bl-turn bl-answer" }, who("model"), make("div", {}, flow, cost));
 
   function asking() {
-    const area = make("textarea", {
-      class: "bl-text", rows: 1, maxlength: model.get("data").limit, spellcheck: "false", "aria-label": "Your message",
-      keydown: (event) => {
-        event.stopPropagation(); // Jupyter's shortcuts must not see what is typed
-        if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); send(); }
-      },
-    });
+    const area = messageArea("Your message", model.get("data").limit, () => send());
     function send() {
       if (live || !area.value.trim()) return;
       model.send({ kind: "ask", text: area.value });

@@ -1,92 +1,131 @@
-// A text box whose tokens and ids appear while the reader types: encoded here, in the page, by bpe.js.
-
-const SHORT = 2000; // characters
+// The box: a reader's text, in one vocabulary or in two side by side, tokenized in this page by the library.
 
 function render({ model, el }) {
-  const data = model.get("data"), splitters = data.patterns.map(makeSplitter), utf8 = new TextEncoder();
-  const vocabularies = data.vocabularies.map((own) => {
-    const splitter = splitters[own.pattern];
-    return { ...own, ...splitter, ...makeEncoder(splitter, own.merges) };
-  });
-  const group = `bl-${Math.random().toString(36).slice(2)}`;
-  let chosen = vocabularies[0], controls = null;
+  const data = model.get("data"), live = model.get("live");
+  const service = makeTokenizerService(), vocabularies = makeVocabularies(data, service);
+  const texts = { own: data.text, attack: data.attack };
+  let attacked = false, busy = false, again = false;
 
+  const button = (text, click, more = {}) => make("button", { type: "button", class: "bl-button", click, ...more }, text);
+  const status = make("p", { class: "bl-small", role: "status" }), tell = (sentence) => { status.textContent = sentence; };
   const area = make("textarea", {
-    class: "bl-text", rows: 3, maxlength: SHORT, spellcheck: "false", "aria-label": "Text to encode",
-    input: () => redraw(), keydown: (event) => event.stopPropagation(),
+    class: "bl-text", rows: 3, spellcheck: "false", "aria-label": "Text to encode",
+    input: () => { texts[attacked ? "attack" : "own"] = area.value; update(); },
+    keydown: (event) => event.stopPropagation(), // Jupyter's shortcuts must not see what is typed
   });
-  area.value = data.text;
-  const choice = make("fieldset", { class: "bl-choice" }, make("legend", { class: "bl-small" }, "Vocabulary"),
-    vocabularies.map((own, place) => make("label", {}, make("input", {
-      type: "radio", name: group, checked: place === 0, change: () => { chosen = own; redraw(); },
-    }), ` ${own.title}`)));
-  const flow = make("div", { class: "bl-flow bl-tall" }), cut = make("div", { class: "bl-flow" });
-  const pieces = make("div", { hidden: splitters.length < 2 }, make("p", { class: "bl-head" }, "Pieces"), cut);
-  const list = make("p", { class: "bl-mono bl-ids" });
-  const stage = make("div"), attack = make("div", { "aria-live": "polite", hidden: true });
-  const button = make("button", {
-    type: "button", class: "bl-button", "aria-pressed": "false", hidden: !vocabularies.some((own) => own.specials.length),
-    click: () => {
-      const on = button.getAttribute("aria-pressed") !== "true";
-      button.setAttribute("aria-pressed", on);
-      area.value = on ? data.attack : data.text;
-      redraw();
-    },
-  }, "Show an attack");
+  const attackButton = button("Show an attack", () => {
+    attacked = !attacked;
+    attackButton.setAttribute("aria-pressed", attacked);
+    area.value = attacked ? texts.attack : texts.own;
+    update();
+  }, { "aria-pressed": "false", hidden: !data.vocabularies.some((own) => own.specials.length) });
+  const file = make("input", { type: "file", hidden: true, change: () => openFile(file.files[0]) });
+  const compare = button("Compare two vocabularies", () => { showSecond(second.node.hidden); update(); }, { "aria-pressed": "false" });
+  const link = button("Link to this text", async () => {
+    const beside = second.node.hidden ? {} : { beside: second.chosen.title };
+    tell(await writeTextLink({ text: area.value, with: first.chosen.title, ...beside }));
+  }, { hidden: live });
+  const price = make("input", { class: "bl-text bl-price", type: "number", min: 0, step: "any", value: 1, input: () => sayDifference() });
+  const difference = make("p", { "aria-live": "polite" });
+  const comparison = make("div", { class: "bl-comparison", hidden: true }, difference,
+    make("label", { class: "bl-small" }, "Price of a million tokens ", price));
+  const attack = make("div", { "aria-live": "polite", hidden: true });
 
-  function chip(id, place, kind = "") {
-    const special = chosen.specials.find((one) => one[1] === id);
-    const parts = special ? [["", special[0]]] : visible(chosen.bytes(id), chosen.look);
-    const colour = special ? "bl-forged" : kind || `bl-hue${place % 4}`;
-    const { nodes, box } = flowing({ class: `bl-token ${colour}`, title: `id ${id}` }, parts);
-    if (special) box.append(make("span", { class: "bl-id" }, String(id)));
-    return nodes.filter(Boolean);
-  }
-  // The tokens of a text if a program looks for special tokens in it.
-  function careless(text, specials = chosen.specials) {
-    if (!specials.length) return chosen.encode(text);
-    const [[name, id], ...others] = specials;
-    return text.split(name).flatMap((part, place) => [...(place ? [id] : []), ...careless(part, others)]);
-  }
-  function redraw() {
-    if (controls) controls.stop();
-    const text = area.value.slice(0, SHORT).toWellFormed?.() ?? area.value.slice(0, SHORT);
-    const used = new Map(), size = utf8.encode(text).length;
-    cut.replaceChildren(...chosen.split(text).flatMap((piece, place) => {
-      const { nodes } = flowing({ class: `bl-token bl-hue${place % 4}` }, visible([...utf8.encode(piece)], chosen.look));
-      return nodes.filter(Boolean);
-    }));
-    const ids = chosen.encode(text, Infinity, used), ranks = [...used.keys()].sort((a, b) => a - b);
+  const update = () => { again = true; if (!busy) work(); };
+  const side = (name, start, other) => makeVocabularySide(name, vocabularies, service, {
+    start, update, tell, point: (begin, end) => { if (other().shown) other().panel.light(begin, end); },
+  });
+  const first = side("Vocabulary", 0, () => second);
+  const second = side("Second vocabulary", Math.min(1, vocabularies.all.length - 1), () => first), sides = [first, second];
 
-    function show(step) {
-      const rank = step ? ranks[step - 1] : -1, whole = step === ranks.length;
-      const now = whole ? ids : chosen.encode(text, rank + 1);
-      flow.replaceChildren(...now.flatMap((id, place) => chip(id, place, !whole && id === 256 + rank ? "bl-new" : "")));
-      list.textContent = now.join(" ");
-      const counts = `${plural(now.length, "token")} for ${plural(size, "byte")}`;
-      if (!text) return "Type something: every language and sign has tokens.";
-      if (whole) return `${counts}: ${(size / now.length).toFixed(2)} bytes per token.`;
-      if (!step) return `${counts}: before the first merge every byte is a token.`;
-      const [left, right] = [0, 1].map((side) => quote(visible(chosen.bytes(chosen.merges[2 * rank + side]), chosen.look)));
-      return `Merge ${step} of ${ranks.length}: rank ${rank} joins ${left} and ${right}, ${plural(used.get(rank), "time")}. ${counts}.`;
+  function showSecond(on) {
+    second.node.hidden = !on;
+    second.shown = null;
+    compare.setAttribute("aria-pressed", on);
+  }
+  async function openFile(given) {
+    file.value = "";
+    if (!given) return;
+    tell(`Opening ${given.name} …`);
+    try {
+      (second.node.hidden ? first : second).chosen = await vocabularies.addFile(given);
+      tell(`${given.name} is open, in this page only.`);
+      update();
+    } catch (problem) {
+      tell(problem.message);
     }
-    controls = makeControls({ count: ranks.length, show, noun: "merge", start: ranks.length });
-    stage.replaceChildren(controls.row, controls.sentence);
-    controls.go(ranks.length);
-    attack.hidden = button.getAttribute("aria-pressed") !== "true";
-    if (attack.hidden) return;
-    const panel = (title, all) => make("div", {}, make("p", { class: "bl-head" }, title),
-      make("div", { class: "bl-flow" }, all.flatMap((id, place) => chip(id, place))));
-    attack.replaceChildren(
-      make("p", {}, data.warning),
-      make("div", { class: "bl-two" }, panel("A careless program", careless(text)), panel("bpelab", ids)));
   }
-  el.append(make("div", {
-    class: "bl", role: "group", "aria-label": "Tokens of your own text", keydown: (event) => controls.key(event),
-  }, make("label", { class: "bl-small bl-type" }, "Type anything, in any language", area), choice, stage, flow,
-  pieces, make("p", { class: "bl-head" }, "Ids"), list, button, attack));
-  redraw();
-  return () => controls.stop();
+  function followLink() {
+    const given = readTextLink(location.hash), named = (title) => vocabularies.all.find((one) => one.title === title);
+    if (!given) return;
+    texts.own = given.text;
+    if (!attacked) area.value = given.text;
+    first.chosen = named(given.with) ?? first.chosen;
+    second.chosen = named(given.beside) ?? second.chosen;
+    showSecond(Boolean(named(given.beside)));
+    update();
+  }
+  function sayDifference() {
+    comparison.hidden = !first.shown || !second.shown;
+    const [ranges, others] = sides.map((one) => (comparison.hidden ? null : one.panel.ranges(area.value)));
+    first.panel.compare(ranges && others);
+    second.panel.compare(others && ranges);
+    if (comparison.hidden) return;
+    const [less, more] = [first, second].sort((one, other) => one.shown.count - other.shown.count);
+    const [few, many] = [less.shown.count, more.shown.count], cost = (count) => (count * price.value).toLocaleString("en");
+    difference.textContent = few === many ? `Both need ${plural(few, "token")}. A million such texts cost ${cost(few)}.`
+      : `“${more.chosen.title}” needs ${plural(many - few, "token")} more than “${less.chosen.title}”: ${(many / few).toFixed(2)
+        } times as many. A million such texts cost ${cost(many)} instead of ${cost(few)}. Underlined tokens are not among the other's.`;
+  }
+  async function showAttack(text) {
+    attack.hidden = !attacked || !first.shown;
+    attack.replaceChildren();
+    if (attack.hidden) return;
+    const { names, title } = first.chosen, careless = await first.ask("encode", text, { most: SHOWN, careless: true });
+    const label = (id, bytes) => (names.has(id) ? [["", names.get(id)]] : visible(bytes.get(id), library.look));
+    const panel = (name, { ids, bytes }) => make("div", {}, make("p", { class: "bl-head" }, name), make("div", { class: "bl-flow" },
+      ids.flatMap((id, at) => tokenBoxes({ id, label: label(id, bytes) }, at, names))));
+    const forged = careless.ids.some((id) => names.has(id));
+    attack.replaceChildren(make("p", {}, forged ? data.warning : `No special token of “${title}” is in this text.`),
+      make("div", { class: "bl-two" }, panel("A careless program", careless), panel("bpelab", first.shown)));
+  }
+  async function work() { // while one text is at work, only the last one waits
+    busy = true;
+    root.setAttribute("aria-busy", "true");
+    try {
+      while (again) {
+        again = false;
+        const text = area.value, shown = sides.filter(({ node }) => !node.hidden);
+        await Promise.all(shown.map((one) => one.show(text, patterns.size > 1)));
+        sayDifference();
+        await showAttack(text);
+      }
+    } finally {
+      busy = false;
+      root.setAttribute("aria-busy", "false");
+    }
+  }
+  const patterns = new Set(data.vocabularies.map((own) => own.pattern[0]));
+  const over = (on) => (event) => { event.preventDefault(); root.classList.toggle("bl-over", on); };
+  const root = make("div", {
+    class: "bl", role: "group", "aria-label": "Tokens of your own text", "aria-busy": "true",
+    dragover: over(true), dragleave: over(false),
+    drop: (event) => { over(false)(event); openFile(event.dataTransfer.files[0]); },
+  }, make("label", { class: "bl-small bl-type" }, "Type anything, in any language", area),
+  make("div", { class: "bl-filter" }, button("Open a tokenizer's file", () => file.click()), file, compare, attackButton, link),
+  make("p", { class: "bl-small" }, "Or drop one here: tokenizer.json, .tiktoken, tekken.json or GGUF. Nothing that you type or open leaves this page."),
+  status, comparison, attack, make("div", { class: "bl-two" }, first.node, second.node));
+  el.append(root);
+  showSecond(false);
+  area.value = texts.own;
+  if (!live) window.addEventListener("hashchange", followLink);
+  if (!live) followLink();
+  update();
+  return () => {
+    window.removeEventListener("hashchange", followLink);
+    for (const { panel } of sides) panel.stop();
+    service.end();
+  };
 }
 
 export default { render };

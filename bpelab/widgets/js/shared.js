@@ -125,6 +125,19 @@ function makeTextBox(model) {
   return make("label", { class: "bl-own" }, make("span", {}, "Your own text"), area);
 }
 
+// A text to write to a model, of at most `longest` characters: Enter calls `send`, Shift+Enter starts a new line.
+function messageArea(title, longest, send) {
+  return make("textarea", {
+    class: "bl-text", rows: 1, maxlength: longest, spellcheck: "false", "aria-label": title,
+    keydown: (event) => {
+      event.stopPropagation(); // Jupyter's shortcuts must not see what is typed
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      send();
+    },
+  });
+}
+
 // Set up one figure. `build(data)` returns {nodes, count, show, ...} for `makeControls`, with `nodes` to put in the page;
 // `ask(model)` returns the input for the reader's text, shown if there is a kernel.
 function mount({ model, el }, title, build, ask = makeTextBox) {
