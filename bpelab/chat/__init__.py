@@ -16,13 +16,15 @@ from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from ..chat_templates.apply import (
-        FittedConversation as FittedConversation,
         apply_chat_template as apply_chat_template,
         count_conversation as count_conversation,
-        fit_to_context as fit_to_context,
     )
     from ..chat_templates.builtin import NAMED as NAMED, NamedTemplate as NamedTemplate
     from ..chat_templates.conversation import Conversation as Conversation
+    from ..chat_templates.fit_to_context import (
+        FittedConversation as FittedConversation,
+        fit_to_context as fit_to_context,
+    )
     from ..chat_templates.prefix_check import check_prefixes as check_prefixes
     from .response import Response as Response, StreamedToken as StreamedToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
@@ -32,12 +34,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "NAMED": ".chat_templates.builtin",
     "NamedTemplate": ".chat_templates.builtin",
-    "FittedConversation": ".chat_templates.apply",
+    "FittedConversation": ".chat_templates.fit_to_context",
     "Conversation": ".chat_templates.conversation",
     "check_prefixes": ".chat_templates.prefix_check",
     "apply_chat_template": ".chat_templates.apply",
     "count_conversation": ".chat_templates.apply",
-    "fit_to_context": ".chat_templates.apply",
+    "fit_to_context": ".chat_templates.fit_to_context",
     "ChatSession": "session",
     "bits_per_byte": "text_bits",
     "Response": "response",

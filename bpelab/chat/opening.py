@@ -1,4 +1,4 @@
-"""Open a model on the best device, for a stated reason; if a GPU fails, use the processor, with a warning.
+"""Open a model on the best device, and say why that one; if a GPU fails, use the processor, with a warning.
 
 Chapter: Chat on your hardware. Cost: detecting the hardware, once per process, and loading the model.
 """
@@ -32,7 +32,7 @@ def choose(backend: str, files: "ModelFiles | None") -> Choice:
         return Choice("reference", "the shipped model is so small that nothing else pays off")
     from .hardware.detect import detect
 
-    return detect().explain(files)
+    return detect().choose(files)
 
 
 def open_with_fallback(name: str, files: "ModelFiles", options: dict[str, Any]) -> Backend:
@@ -49,7 +49,7 @@ def open_with_fallback(name: str, files: "ModelFiles", options: dict[str, Any]) 
         backend = open_backend(name, files, **options | {"device": CPU})
         options["device"] = CPU
         problem = " ".join(str(error).split())
-        warnings.warn(GPUFallback(f"runs on the processor, since the GPU failed: {problem}"), stacklevel=4)
+        warnings.warn(GPUFallback(f"runs on the processor because the GPU failed: {problem}"), stacklevel=4)
         return backend
 
 

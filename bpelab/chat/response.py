@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from ..chat_templates.divergence import Divergence
 from ..chat_templates.messages import Message
 from ..streaming import StreamDecoder
 from .generation import Generated, Reason
@@ -43,6 +44,8 @@ class Response:
         reason: "stop", "length", "context" (it is full) or "cancelled".
         prompt_tokens: the number of ids in the prompt.
         reused: how many of them were already in the model's cache.
+        divergence: where the prompt stops following the ids that the model saw last (the prompt and the answer before
+            it), and why; None if it goes on from them.
         dropped: the messages left out because the context was full, oldest first.
         first_token_seconds: the time from the question to the first token; None if there is none.
         tokens_per_second: the rate after the first token, not counting time between the caller's requests; None if
@@ -54,6 +57,7 @@ class Response:
     reason: Reason
     prompt_tokens: int
     reused: int
+    divergence: Divergence | None
     dropped: tuple[Message, ...]
     first_token_seconds: float | None
     tokens_per_second: float | None
@@ -65,13 +69,14 @@ class ActiveResponse:
     Attributes:
         cancelled: set by the caller to end it.
         reason: why it ended; "cancelled" until then.
-        prompt_tokens, reused, dropped: as in `Response`.
+        prompt_tokens, reused, divergence, dropped: as in `Response`.
     """
 
     def __init__(self, tokenizer: "BPETokenizer") -> None:
         self.cancelled = False
         self.reason: Reason = "cancelled"
         self.prompt_tokens = self.reused = 0
+        self.divergence: Divergence | None = None
         self.dropped: tuple[Message, ...] = ()
         self._tokenizer = tokenizer
         self._decoder = StreamDecoder(tokenizer, skip_special_tokens=True, unknown="replace")
@@ -86,7 +91,7 @@ class ActiveResponse:
         """The ids that the model has generated so far."""
         return tuple(piece.id for piece in self._pieces)
 
-    def add(self, made: Generated) -> Iterator[StreamedToken]:
+    def add(self, generated: Generated) -> Iterator[StreamedToken]:
         """Add a token, and yield those that can be shown now.
 
         A token that ends inside a character waits for the next, so that the last token can show the rest of the text.
@@ -96,8 +101,8 @@ class ActiveResponse:
             self._first_seconds = now - self._started
         else:
             self._busy += now - self._requested
-        token = self._tokenizer.id_to_token(made.id) or b""
-        self._pieces.append(StreamedToken(made.id, token, self._decoder.push(made.id), made.probability))
+        token = self._tokenizer.id_to_token(generated.id) or b""
+        self._pieces.append(StreamedToken(generated.id, token, self._decoder.push(generated.id), generated.probability))
         ready = len(self._pieces) - bool(self._decoder.pending)
         while self._yielded < ready:
             self._yielded += 1
@@ -113,7 +118,15 @@ class ActiveResponse:
         text = self._tokenizer.decode(ids, unknown="replace", skip_special_tokens=True)
         rate = (len(ids) - 1) / self._busy if self._busy else None
         return Response(
-            text, ids, self.reason, self.prompt_tokens, self.reused, self.dropped, self._first_seconds, rate
+            text,
+            ids,
+            self.reason,
+            self.prompt_tokens,
+            self.reused,
+            self.divergence,
+            self.dropped,
+            self._first_seconds,
+            rate,
         )
 
     def flush(self, text: str) -> Iterator[StreamedToken]:

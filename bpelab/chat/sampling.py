@@ -85,7 +85,7 @@ class Sampling:
         def choose(logits: "Logits", row: Sequence[int]) -> tuple[int, float]:
             scores = np.asarray(logits, np.float64)
             if scores.ndim != 1 or not scores.size:
-                raise BackendError(f"the model returned logits of the shape {scores.shape}, and one row was expected")
+                raise BackendError(f"the model returned logits of shape {scores.shape} instead of one row")
             highest = float(scores.max())  # NaN, if there is one
             if not isfinite(highest):
                 what = (
@@ -131,12 +131,12 @@ class Sampling:
 
 
 def _check(name: str, value: Any, least: float, most: float = float_info.max, *, whole: bool = False) -> None:
-    """Check that a setting is a number between the two; bools, NaN and infinities are refused."""
+    """Raise ValueError unless a setting is a number from `least` to `most`; bools, NaN and infinities are refused."""
     kinds = (int,) if whole else (int, float)
     if not isinstance(value, kinds) or isinstance(value, bool) or not least <= value <= most:
         kind = "a whole number" if whole else "a number"
         between = f"of at least {least:g}" if most == float_info.max else f"between {least:g} and {most:g}"
-        raise ValueError(f"{name} must be {kind} {between}, and is {value!r}")
+        raise ValueError(f"{name} must be {kind} {between}, not {value!r}")
 
 
 SETTINGS = tuple(field.name for field in fields(Sampling))

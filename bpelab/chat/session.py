@@ -1,9 +1,8 @@
 """ChatSession: a conversation with a model, its history, its template, its context, and streamed responses.
 
-Every turn, the whole conversation goes through the template and the tokenizer, and the ids go to the backend, which
-computes only what differs from the ids in its cache: a turn's prompt starts with the previous turn. It may differ near
-the end of the last answer, since a model can spell a text differently from the tokenizer. Then the template's ids win,
-since the model was trained on such ids, and the few ids after them are computed again.
+In every turn `prompts.py` makes the ids of the whole conversation, and a backend computes only those that differ from
+the ids in its cache. An answer stays the ids that the model generated, so unless the template rewrites what it wrote
+before, only the new question and what the template writes around it are computed.
 
 Chapter: Chat on your hardware. Cost: templates and tokens take milliseconds; the rest is the model's.
 """
@@ -18,7 +17,9 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from .._support.textio import valid_text
-from ..chat_templates.apply import FittedConversation, apply_chat_template, fit_to_context
+from .._support.validate import check_flags, check_size
+from ..chat_templates.divergence import Divergence
+from ..chat_templates.fit_to_context import FittedConversation
 from ..chat_templates.messages import Message
 from ..chat_templates.render import find_template
 from ..chat_templates.template_variables import own_keywords, variables_for
@@ -27,7 +28,9 @@ from . import transcript
 from .backends.base import Backend
 from .generation import Generated, generate
 from .hardware.detect import Choice
+from .history import Entry, History
 from .opening import choose, open_with_fallback
+from .prompts import PromptBuilder
 from .response import ActiveResponse, Response, StreamedToken
 from .sampling import GREEDY, SETTINGS, Sampling
 from .stop_tokens import stop_ids
@@ -36,10 +39,6 @@ from .tokenizer_parity import Parity, check_parity
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
     from .models.find import ModelFiles
-
-
-ANYTHING: Message = {"role": "user", "content": "a"}
-"""A message that is rendered to find a template's errors at once, rather than at the first question."""
 
 
 class ChatSession:
@@ -52,6 +51,9 @@ class ChatSession:
             tiny); or an opened Backend.
         template: the name of a template, or Jinja; by default the tokenizer's own, or the model's if that has none.
         system: the text of the system message.
+        keep_ids: whether an answer goes back into the next prompt as the ids that the model generated, wherever the
+            template writes its text unchanged. Otherwise its text is encoded again, which may give other ids: then the
+            cache is lost from there on. `Response.divergence` says where ids changed, `diverges` where they would.
         max_new_tokens: the most tokens of one answer.
         n_ctx, n_gpu_layers, threads, device: as for `open_backend`. If no device is given and a GPU fails or runs out
             of memory, the processor is used, with a warning (`bpelab.chat.opening.GPUFallback`).
@@ -79,6 +81,7 @@ class ChatSession:
         backend: str | Backend = "auto",
         template: str | None = None,
         system: str | None = None,
+        keep_ids: bool = True,
         max_new_tokens: int = 256,
         n_ctx: int | None = None,
         n_gpu_layers: int | None = None,
@@ -88,17 +91,11 @@ class ChatSession:
         template_variables: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        if not isinstance(max_new_tokens, int) or isinstance(max_new_tokens, bool) or max_new_tokens < 1:
-            raise ValueError(f"max_new_tokens must be a whole number of at least 1, and is {max_new_tokens!r}")
+        check_size(max_new_tokens, "max_new_tokens", 1)
+        check_flags(keep_ids=keep_ids)
         self.max_new_tokens = max_new_tokens
         self.sampling = replace(sampling, **{name: options.pop(name) for name in SETTINGS if name in options})
-        self._template = template
-        self._options: dict[str, Any] = {
-            "n_ctx": n_ctx,
-            "n_gpu_layers": n_gpu_layers,
-            "threads": threads,
-            "device": device,
-        }
+        self._options = {"n_ctx": n_ctx, "n_gpu_layers": n_gpu_layers, "threads": threads, "device": device}
         self._opened = backend if isinstance(backend, Backend) else None
         self.files: ModelFiles | None = None
         """The model's files; None if an opened backend and a tokenizer were given instead."""
@@ -110,9 +107,13 @@ class ChatSession:
             assert self.files is not None
             tokenizer = self.files.tokenizer()
         elif template is None and self.files is not None and not tokenizer.spec.metadata.get("chat_template"):
-            self._template = find_template(self.files.tokenizer(), None, False)
+            template = find_template(self.files.tokenizer(), None, False)
         self.tokenizer = tokenizer
-        self._variables = self._check_variables(template_variables, options)
+        own = [*own_keywords(ChatSession), *SETTINGS]
+        source = find_template(tokenizer, template, False)
+        variables = variables_for("ChatSession", own, source, template_variables, options)
+        self._prompts = PromptBuilder(tokenizer, template, variables, keep_ids)
+        self._history = History()
         self._turn: ActiveResponse | None = None
         self._lock = Lock()
         self.parity: Parity | None = None
@@ -120,8 +121,8 @@ class ChatSession:
         self.last: Response | None = None
         """The last answer; None before the first."""
         self.reset(system=system)
-        known = () if self.files is None else self.files.stop_ids
-        self.stop = stop_ids(tokenizer, self._template, known, self._variables)
+        of_model = () if self.files is None else self.files.stop_ids
+        self.stop = stop_ids(tokenizer, template, of_model, variables)
         """The ids at which an answer ends."""
         self.choice: Choice | None = None if self._opened else choose(str(backend), self.files)
         """The backend's name, and why it was chosen; None for an opened backend."""
@@ -135,18 +136,12 @@ class ChatSession:
         assert self.files is not None and self.choice is not None
         return open_with_fallback(self.choice.backend, self.files, self._options)
 
-    def _check_variables(self, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the template's variables. Raises TypeError for a keyword that isn't one."""
-        known = [*own_keywords(ChatSession), *SETTINGS]
-        source = find_template(self.tokenizer, self._template, False)
-        return variables_for("ChatSession", known, source, given, keywords)
-
     def _check_largest_id(self) -> None:
         highest, rows = max(self.tokenizer.model.tokens), self.backend.vocab_size
         if highest >= rows:
             raise ModelFileError(
-                f"the tokenizer has ids up to {highest:,} and the model has {rows:,} tokens: it was not trained "
-                "with this tokenizer; take the model's own"
+                f"the tokenizer has ids up to {highest:,}, but the model has only {rows:,} tokens: it wasn't trained "
+                "with this tokenizer; use the model's own"
             )
 
     # -- the conversation --------------------------------------------------------------------------------------------
@@ -154,40 +149,48 @@ class ChatSession:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The conversation so far, the system message included, as copies."""
-        copies: list[dict[str, Any]] = transcript.deep_copy_json(self._messages)
-        return copies
+        return self._history.messages
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids that the model saw last, as a copy: the last prompt and its answer."""
+        return list(self._history.ids)
 
     def reset(self, *, system: str | EllipsisType | None = ...) -> None:
-        """Start a new conversation, with the same system message or another (None for none).
+        """Start a new conversation, with the same system message or a different one (None removes it).
 
         Raises TemplateError if the template refuses it; then nothing changes.
         """
         self._raise_if_answering()
         if system is ...:
-            messages = [message for message in self._messages[:1] if message["role"] == "system"]
+            messages = [message for message in self.messages[:1] if message["role"] == "system"]
         else:
             messages = [] if system is None else [{"role": "system", "content": valid_text(system)}]
-        self._check_template(messages)
-        self._messages: list[dict[str, Any]] = messages
-        self._in_context: list[Message] = list(messages)
-        """The messages that still go to the model. A message once dropped stays dropped."""
+        self._prompts.check(messages)
+        self._history = History(tuple(map(Entry, messages)))
 
     def save(self, path: str | Path) -> None:
-        """Write messages, max_new_tokens and sampling to a JSON file, whole or not at all. Raises ConversationError."""
+        """Write messages, answers' ids, max_new_tokens and sampling to a JSON file, whole or not at all.
+
+        Raises ConversationError.
+        """
         name = "" if self.files is None else self.files.name
-        transcript.write(path, transcript.Transcript(self.messages, name, self.max_new_tokens, self.sampling))
+        answers = tuple(entry.answer for entry in self._history.entries)
+        transcript.write(path, transcript.Transcript(self.messages, name, self.max_new_tokens, self.sampling, answers))
 
     def load(self, path: str | Path) -> None:
         """Replace the conversation with one that `save` wrote; the model stays.
 
+        An answer whose text was edited, or whose ids are another tokenizer's, is encoded again.
         Raises ConversationError, naming the file and the key, if the file isn't valid, and TemplateError if the
         template refuses the conversation; then nothing changes.
         """
         self._raise_if_answering()
         saved = transcript.read(path)
-        self._check_template(saved.messages)
+        self._prompts.check(saved.messages)
         self.max_new_tokens, self.sampling = saved.max_tokens, saved.sampling
-        self._messages, self._in_context, self.last = saved.messages, list(saved.messages), None
+        answers = saved.answers or [None] * len(saved.messages)
+        self._history, self.last = History(tuple(map(Entry, saved.messages, answers))), None
 
     def undo_last_turn(self) -> str | None:
         """Remove the last question and everything after it, and return the question; None if there is none.
@@ -195,25 +198,25 @@ class ChatSession:
         Raises ConversationError while an answer is in progress.
         """
         self._raise_if_answering()
-        asked = [index for index, message in enumerate(self._messages) if message["role"] == "user"]
-        if not asked:
-            return None
-        gone = set(map(id, self._messages[asked[-1] :]))
-        question = str(self._messages[asked[-1]]["content"])
-        self._messages = [message for message in self._messages if id(message) not in gone]
-        self._in_context = [message for message in self._in_context if id(message) not in gone]
+        question, self._history = self._history.without_last_turn()
         return question
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def ask(self, message: str | Sequence[Message]) -> Response:
-        """Return the answer to a user's message, or to several messages (such as a tool's results).
-
-        Like `stream`, but returns the whole answer.
-        """
+        """Return the answer to a user's message, or to several messages (such as a tool's results); see `stream`."""
         deque(self.stream(message), 0)  # in C, so that no interrupt can hit a line of Python here
         assert self.last is not None
         return self.last
+
+    def diverges(self, message: str | Sequence[Message]) -> Divergence | None:
+        """Return where the prompt of `message` would stop following the ids that the model saw last, and why.
+
+        None if it goes on from them. Nothing is asked. Raises as `stream` does. Cost: that of encoding the prompt.
+        """
+        entries = [*self._history.in_context, *map(Entry, _messages(message))]
+        prompt = self._prompts.fit(entries, self.backend.context, self.max_new_tokens)
+        return self._prompts.divergence(self._history, prompt)
 
     def cancel(self) -> None:
         """End the answer in progress before its next token, from another thread. Does nothing if there is none."""
@@ -243,33 +246,32 @@ class ChatSession:
     def _raise_if_answering(self) -> None:
         if self._turn is not None:
             raise ConversationError(
-                "the session is answering: let it end, cancel() it, or close() the iterator that `stream` returned"
+                "the session is still answering: wait, call cancel(), or close() the iterator that `stream` returned"
             )
 
     def _answer(self, turn: ActiveResponse, new: list[dict[str, Any]]) -> Iterator[StreamedToken]:
-        shown: list[Message] = []
+        prompt: FittedConversation | None = None
+        asked = self._history
         gone = False
         try:
             backend = self.backend
-            fitted = self._fit([*self._in_context, *new], backend.context)
-            shown, ids = fitted.messages, fitted.ids
-            kept = set(map(id, shown))
-            turn.dropped = tuple(
-                transcript.deep_copy_json(message) for message in self._messages if id(message) not in kept
-            )
-            turn.prompt_tokens = len(ids)
+            entries = [*self._history.in_context, *map(Entry, new)]
+            prompt = self._prompts.fit(entries, backend.context, self.max_new_tokens)
+            asked = self._history.asked(new, prompt)
+            turn.prompt_tokens, turn.dropped = len(prompt.ids), tuple(asked.dropped)
+            turn.divergence = self._prompts.divergence(self._history, prompt)
             if self.parity is None:
-                self.parity = check_parity(self.tokenizer, backend, fitted.text, ids)
-            for made in self._generated(turn, backend, ids):
+                written = self._prompts.template_ids(prompt.messages) if self._history.has_answers else prompt.ids
+                self.parity = check_parity(self.tokenizer, backend, prompt.text, written)
+            for made in self._generated(turn, backend, prompt.ids):
                 yield from turn.add(made)
         except KeyboardInterrupt:
             turn.reason = "cancelled"
         except GeneratorExit:
             gone = True
         self.last = answer = turn.response()
-        if answer.ids or answer.reason != "cancelled":
-            reply = {"role": "assistant", "content": answer.text}
-            self._messages, self._in_context = [*self._messages, *new, reply], [*shown, reply]
+        if prompt is not None and (answer.ids or answer.reason != "cancelled"):
+            self._history = asked.answered(answer.text, answer.ids, prompt)
         if not gone:
             yield from turn.flush(answer.text)
 
@@ -290,35 +292,6 @@ class ChatSession:
         turn.reused = backend.reused
         yield first
         turn.reason = yield from made
-
-    def _check_template(self, messages: Sequence[Message]) -> None:
-        """Render and encode messages with a question after them, to find errors early. Raises TemplateError."""
-        apply_chat_template(
-            self.tokenizer,
-            [*messages, ANYTHING],
-            self._template,
-            add_generation_prompt=True,
-            template_variables=self._variables,
-        )
-
-    def _fit(self, messages: list[Message], context: int) -> FittedConversation:
-        """Return the conversation without its oldest turns, so that at least a short answer fits after it."""
-        reserve = min(self.max_new_tokens, context // 2)
-        while True:
-            try:
-                return fit_to_context(
-                    self.tokenizer,
-                    messages,
-                    context,
-                    reserve=reserve,
-                    template=self._template,
-                    template_variables=self._variables,
-                )
-            except ConversationError as error:
-                if reserve <= 1:
-                    advice = "say it in fewer words, or open the model with a larger context"
-                    raise ConversationError(f"{error}: {advice}") from error
-                reserve //= 2
 
 
 def _messages(message: str | Sequence[Message]) -> list[dict[str, Any]]:

@@ -27,17 +27,17 @@ PROBE = [
 def stop_ids(
     tokenizer: "BPETokenizer",
     template: str | None = None,
-    known: Iterable[int] = (),
+    of_model: Iterable[int] = (),
     variables: Mapping[str, Any] | None = None,
 ) -> frozenset[int]:
-    """Return the ids at which an answer ends: `known`, from the model's files, and the tokenizer's and template's.
+    """Return the ids at which an answer ends: `of_model`, from the model's files, and the tokenizer's and template's.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("a", 259, special_tokens=["<|im_start|>", "<|im_end|>", "<|eos|>"], eos_token="<|eos|>")
     >>> sorted(t.id_to_token(i) for i in stop_ids(t, "chatml"))
     [b'<|eos|>', b'<|im_end|>']
     """
-    found = {*known, tokenizer.eos_token_id, _end_of_turn_token(tokenizer, template, variables or {})}
+    found = {*of_model, tokenizer.eos_token_id, _end_of_turn_token(tokenizer, template, variables or {})}
     return frozenset(token for token in found if token is not None)
 
 

@@ -75,12 +75,12 @@ def bits_per_byte(
         opened = open_with_fallback(choose(backend, files).backend, files, asked)
     before = _start(tokenizer) if start is None else list(start)
     if not before:
-        raise ConversationError("start is empty, and the first token needs one before it")
+        raise ConversationError("start is empty, but the first token needs one before it")
     size = min(LONGEST_PASSAGE, (opened.context - len(before)) // 2)
     if size < 4:
         raise ConversationError(f"a context of {opened.context:,} ids has no room for text after {len(before):,}")
     if not text:
-        raise ConversationError("the text is empty, and nothing can be measured on it")
+        raise ConversationError("the text is empty, so there is nothing to measure")
     rows = [tokenizer.encode(passage, add_special_tokens=False) for passage in passages(text, size)]
     bits = 0.0
     with progress_bar(progress, sum(map(len, rows)), "measuring", " tokens") as advance:

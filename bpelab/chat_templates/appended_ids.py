@@ -4,7 +4,7 @@ A rendering knows which message each character comes from. So the end of the las
 whatever the template did to earlier messages, and everything after it is new. Even a template that removes an earlier
 answer's thinking shows exactly what stands between that answer and the next question.
 
-Chapter: Chat templates. Cost: rendering and encoding the conversation once.
+Chapter: The ids that were never yours. Cost: rendering and encoding the conversation once.
 """
 
 from bisect import bisect_left, bisect_right
@@ -57,14 +57,16 @@ def _ends(text: TaintedStr, number: int) -> list[int]:
     return [stop for stop, (_, origin) in zip(stops, text.runs) if origin.message == number]
 
 
-def end_of_answer(tokenizer: "Tokenizer", text: TaintedStr, end: int, ending: str) -> int:
+def end_of_answer(tokenizer: "Tokenizer", text: TaintedStr, end: int, ending: str, only_text: bool) -> int:
     """Return where the template continues after a generated answer whose text ends at `end` in `text`.
 
-    The model also generates what follows its text: the end of a tool call, and `ending`, the token that ends its turn
-    (unless that is "").
+    The model also generates `ending`, the token that ends its turn (unless that is ""). An answer that is more than its
+    text, such as a tool call, goes on to the next special token.
     """
     if ending and (place := text.find(ending, end)) >= 0:
         return place + len(ending)
+    if only_text:
+        return end
     places = [place for name in tokenizer.special_tokens if (place := text.find(name, end)) >= 0]
     return min(places, default=end)
 
@@ -76,11 +78,16 @@ def appended(tokenizer: "Tokenizer", text: TaintedStr, start: int, last: int | N
     token that absorbs the white space after it is already there if `last` is its id.
     """
     whole = encode(tokenizer, text)
-    first = bisect_left(whole.offsets, start, key=lambda offset: offset[0])
-    crosses = first > 0 and whole.offsets[first - 1][1] > start
+    first, crosses = first_token(whole, start)
     if crosses and not (whole.control[first - 1] and whole.ids[first - 1] == last):
         whole, first = encode(tokenizer, text[start:], goes_on=True), 0  # type: ignore[arg-type]
     return Appended(whole.ids[first:], _authors(whole, roles)[first:])
+
+
+def first_token(encoded: Encoded, start: int) -> tuple[int, bool]:
+    """Return the index of the first token that begins at `start` or later, and whether the one before it ends later."""
+    first = bisect_left(encoded.offsets, start, key=lambda offset: offset[0])
+    return first, first > 0 and encoded.offsets[first - 1][1] > start
 
 
 def _authors(encoded: Encoded, roles: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Apply a chat template: encode a conversation, mask it, count its tokens, shorten it to fit a context.
+"""Apply a chat template: encode a conversation, mask it, count its tokens.
 
 No character of a message becomes a control token, whatever the template does with it. That makes formats with control
 tokens safe. Alpaca's headers are ordinary text, which a message can also contain, so nothing can make that format safe.
@@ -7,16 +7,15 @@ Chapter: Chat templates. Cost: that of encoding the text.
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .._support.validate import check_flags
-from ..errors import ConversationError, TemplateError
+from ..errors import TemplateError
 from .assistant_mask import assistant_mask
 from .builtin import NAMED
-from .encode import Encoded, encode
-from .messages import Message, check, turns_of, with_system_prompt
+from .encode import encode
+from .messages import Message, check, with_system_prompt
 from .render import find_template, render
 from .tainted_string import TaintedStr
 from .template_variables import own_keywords, variables_for
@@ -84,21 +83,20 @@ def apply_chat_template(
     )
     if return_assistant_mask and not tokenize:
         raise ValueError("return_assistant_mask=True needs tokenize=True: a mask is about tokens")
-    options: dict[str, Any] = {"tools": tools, "documents": documents}
-    variables = _variables(tokenizer, template, tools, template_variables, variables)
-    text = _rendered(
+    options = {"tools": tools, "documents": documents, "template_variables": template_variables, **variables}
+    text = render_conversation(
         tokenizer,
         messages,
         template,
         system_prompt=system_prompt,
         add_generation_prompt=add_generation_prompt,
         continue_final_message=continue_final_message,
-        variables=variables,
         **options,
     )
     if not tokenize:
         return str.__str__(text)
-    encoded = _encoded(tokenizer, template, text, with_offsets=return_assistant_mask)
+    raise_if_tokens_are_missing(tokenizer, template)
+    encoded = encode(tokenizer, text, with_offsets=return_assistant_mask)
     if not return_assistant_mask:
         return encoded.ids
     messages = with_system_prompt(messages, system_prompt)
@@ -106,68 +104,54 @@ def apply_chat_template(
     opening = ""
     if not blocks and any(message.get("tool_calls") for message in messages):
         with_prompt, without = (
-            _rendered(
-                tokenizer,
-                messages,
-                template,
-                add_generation_prompt=prompt,
-                continue_final_message=False,
-                variables=variables,
-                **options,
-            )
+            render_conversation(tokenizer, messages, template, add_generation_prompt=prompt, **options)
             for prompt in (True, False)
         )
         opening = with_prompt[len(without) :] if with_prompt.startswith(without) else ""
     return encoded.ids, assistant_mask(tokenizer, encoded, messages, blocks, opening, end_of_turn)
 
 
-def _variables(
-    tokenizer: "Tokenizer",
-    template: str | None,
-    tools: Sequence[Any] | None,
-    template_variables: Mapping[str, Any] | None,
-    keywords: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return the template's variables. Raises TypeError for a keyword that the template doesn't read."""
-    if not keywords and template_variables is None:
-        return {}
-    source = find_template(tokenizer, template, tools is not None)
-    own = own_keywords(apply_chat_template)
-    return variables_for("apply_chat_template", own, source, template_variables, keywords)
-
-
-def _rendered(
+def render_conversation(
     tokenizer: "Tokenizer",
     messages: Sequence[Message],
     template: str | None,
     *,
-    system_prompt: str | None = None,
     add_generation_prompt: bool,
-    continue_final_message: bool,
-    **options: Any,
+    system_prompt: str | None = None,
+    continue_final_message: bool = False,
+    tools: Sequence[Any] | None = None,
+    documents: Sequence[Any] | None = None,
+    template_variables: Mapping[str, Any] | None = None,
+    **variables: Any,
 ) -> TaintedStr:
+    """Return a conversation's text; arguments and errors are those of `apply_chat_template`."""
     if add_generation_prompt and continue_final_message:
         raise ValueError(
             "add_generation_prompt starts a new message and continue_final_message continues the last: choose one"
         )
     check(messages)
+    source = find_template(tokenizer, template, tools is not None)
+    own = own_keywords(apply_chat_template) if variables else ()
+    variables = variables_for("apply_chat_template", own, source, template_variables, variables)
     return render(
         tokenizer,
         with_system_prompt(messages, system_prompt),
-        find_template(tokenizer, template, options["tools"] is not None),
+        source,
         add_generation_prompt=add_generation_prompt,
+        tools=tools,
+        documents=documents,
         continue_final_message=continue_final_message,
-        **options,
+        variables=variables,
     )
 
 
-def _encoded(tokenizer: "Tokenizer", template: str | None, text: TaintedStr, with_offsets: bool) -> Encoded:
+def raise_if_tokens_are_missing(tokenizer: "Tokenizer", template: str | None) -> None:
+    """Raise TemplateError if a named template needs special tokens that the tokenizer doesn't have."""
     if template in NAMED and (missing := NAMED[template].missing_tokens(tokenizer)):
         raise TemplateError(
             f"{template} needs special tokens that this tokenizer doesn't have: {', '.join(missing)}. "
             f"tokenizer.with_special_tokens({missing!r}) adds them"
         )
-    return encode(tokenizer, text, with_offsets)
 
 
 def count_conversation(
@@ -183,114 +167,3 @@ def count_conversation(
     return len(
         apply_chat_template(tokenizer, messages, template, tokenize=True, return_assistant_mask=False, **options)
     )
-
-
-class FittedConversation(NamedTuple):
-    """A conversation that fits the context.
-
-    Attributes:
-        messages: the remaining messages, in order.
-        dropped: the dropped messages, oldest first.
-        tokens: the number of `ids`, including the template's own and the generation prompt, if there is one.
-        text: the rendered text of the remaining messages.
-        ids: the token ids of `text`, as `apply_chat_template` returns them.
-    """
-
-    messages: list[Message]
-    dropped: list[Message]
-    tokens: int
-    text: str
-    ids: list[int]
-
-
-def fit_to_context(
-    tokenizer: "Tokenizer",
-    messages: Sequence[Message],
-    max_tokens: int,
-    *,
-    reserve: int = 0,
-    template: str | None = None,
-    add_generation_prompt: bool = True,
-    system_prompt: str | None = None,
-    **options: Any,
-) -> FittedConversation:
-    """Return the conversation after dropping just enough of its oldest turns to make it fit.
-
-    Args:
-        max_tokens: the size of the model's context.
-        reserve: tokens to leave free for the answer.
-        add_generation_prompt: whether the generation prompt counts.
-        options: as for `apply_chat_template`.
-
-    A turn is a user's message and what follows it, tool calls and results included, up to the next user's message.
-    System messages and the last turn always stay. Raises ConversationError if those alone don't fit. Cost: encoding
-    the conversation once if it fits, else once more for each doubling of the number of turns.
-
-    >>> from bpelab import BPETokenizer
-    >>> t = BPETokenizer.train("user", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
-    >>> turns = [{"role": "user", "content": word} for word in ("first", "second", "third")]
-    >>> fitted = fit_to_context(t, turns, 60, reserve=10, template="chatml")
-    >>> [m["content"] for m in fitted.messages], [m["content"] for m in fitted.dropped], fitted.tokens
-    (['second', 'third'], ['first'], 38)
-    """
-    check(messages)
-    limit = max_tokens - reserve
-    messages = with_system_prompt(messages, system_prompt)
-    options |= {"add_generation_prompt": add_generation_prompt}
-    turns = turns_of(messages)
-    last_turn = max((turn for turn in turns if turn is not None), default=0)
-    encoded: dict[int, tuple[str, list[int]]] = {}
-
-    def stays(turn: int | None, dropped: int) -> bool:
-        return turn is None or turn >= dropped
-
-    def fits(dropped: int) -> bool:
-        kept = [message for message, turn in zip(messages, turns) if stays(turn, dropped)]
-        encoded[dropped] = _text_and_ids(tokenizer, kept, template, **options)
-        return len(encoded[dropped][1]) <= limit
-
-    dropped = 0 if fits(0) else bisect_left(range(last_turn + 1), True, lo=1, key=fits)
-    if dropped > last_turn:
-        _, ids = encoded.get(last_turn, encoded[0])
-        raise ConversationError(
-            f"the last turn and the system messages take {len(ids):,} tokens; max_tokens={max_tokens:,} less "
-            f"reserve={reserve:,} leaves {limit:,}"
-        )
-    text, ids = encoded[dropped]
-    return FittedConversation(
-        [message for message, turn in zip(messages, turns) if stays(turn, dropped)],
-        [message for message, turn in zip(messages, turns) if not stays(turn, dropped)],
-        len(ids),
-        text,
-        ids,
-    )
-
-
-def _text_and_ids(
-    tokenizer: "Tokenizer",
-    messages: Sequence[Message],
-    template: str | None,
-    *,
-    add_generation_prompt: bool,
-    tools: Sequence[Any] | None = None,
-    documents: Sequence[Any] | None = None,
-    continue_final_message: bool = False,
-    end_of_turn: bool = True,
-    template_variables: Mapping[str, Any] | None = None,
-    **variables: Any,
-) -> tuple[str, list[int]]:
-    """Render a conversation once, and return both its text and its ids."""
-    for option in ("tokenize", "return_assistant_mask"):
-        if option in variables:
-            raise TypeError(f"fit_to_context has no argument {option!r}")
-    text = _rendered(
-        tokenizer,
-        messages,
-        template,
-        add_generation_prompt=add_generation_prompt,
-        continue_final_message=continue_final_message,
-        tools=tools,
-        documents=documents,
-        variables=_variables(tokenizer, template, tools, template_variables, variables),
-    )
-    return str.__str__(text), _encoded(tokenizer, template, text, with_offsets=False).ids

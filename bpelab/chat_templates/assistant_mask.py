@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .encode import Encoded
 from .messages import SPEAKERS, Message
-from .tainted_string import Provenance
+from .provenance import Provenance
 
 if TYPE_CHECKING:
     from ..core.tokenizer import Tokenizer

@@ -4,10 +4,9 @@ A model's answer is the ids that it generated. Encoding their text again may giv
 spell a text differently from the tokenizer. Then a KV cache is lost, or a model is trained on ids that it never
 generated. Here an answer's ids never change, and the template only adds what lies between answers.
 
-Chapter: Chat templates. Cost: each step renders and encodes the conversation once.
+Chapter: The ids that were never yours. Cost: each step renders and encodes the conversation once.
 """
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from functools import cache
@@ -16,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from .._support.first_difference import first_difference
 from ..errors import ConversationError
 from .appended_ids import appended, end_of_answer, end_of_message
-from .conversation_record import ConversationRecord
+from .conversation_record import ConversationRecord, Step
 from .divergence import Divergence, divergence
 from .encode import encode, without_surrogates
-from .messages import Message, check, turns_of
+from .messages import Message, check, turns_of, turns_to_drop
 from .render import find_template, render
 from .tainted_string import TaintedStr
 from .template_variables import own_keywords, variables_for
@@ -183,12 +182,9 @@ class Conversation:
         if len(self) <= max_tokens:
             return None
         turns = turns_of(self.record.messages)
-        last = max((turn for turn in turns if turn is not None), default=0)
-        without = cache(lambda dropped: self._without(dropped, turns))
-        dropped = bisect_left(range(last + 1), True, lo=1, key=lambda number: len(without(number)) <= max_tokens)
-        if dropped > last:
-            needs = len(without(last))
-            raise ConversationError(f"the last turn and the system messages take {needs:,} of {max_tokens:,} tokens")
+        without = cache(lambda dropped: self._without(dropped, turns) if dropped else self)
+        room = f"max_tokens is {max_tokens:,}"
+        dropped = turns_to_drop(turns, lambda number: len(without(number)), max_tokens, room)
         before, self.record = self.record, without(dropped).record
         return first_difference(before.ids, self.record.ids)
 
@@ -221,18 +217,29 @@ class Conversation:
     def _append(self, text: TaintedStr, messages: Sequence[Message]) -> None:
         """Append the ids of the part of `text` after the last message that is already encoded."""
         last = self.record.steps[-1]
-        end = end_of_message(self._render, messages, last.messages - 1, text)
         if last.generated:
-            start = end_of_answer(self.tokenizer, text, end, last.after)
-        elif text.startswith(last.after, end):
-            start = end + len(last.after)
+            start = self._end_of_answer(text, messages, last)
         else:
-            now = str.__str__(text[end : end + len(last.after)])
-            where = f"messages[{last.messages - 1}]"
-            raise ConversationError(f"the template wrote {last.after!r} after {where}, and writes {now!r} now")
+            end = end_of_message(self._render, messages, last.messages - 1, text)
+            start = end + len(last.after)
+            if not text.startswith(last.after, end):
+                where, now = f"messages[{last.messages - 1}]", str.__str__(text[end:start])
+                raise ConversationError(f"the template wrote {last.after!r} after {where}, and writes {now!r} now")
         roles = [message["role"] for message in messages]
         new = appended(self.tokenizer, text, start, self.record.ids[-1] if self.record.ids else None, roles)
         self.record.extend(new.ids, new.authors, [None] * len(new.ids))
+
+    def _end_of_answer(self, text: TaintedStr, messages: Sequence[Message], step: Step) -> int:
+        """Return where the template continues after a step's answer. One without text ends where its prompt does."""
+        number = step.messages - 1
+        answer = messages[number]
+        only_text = answer.keys() <= {"role", "content"}
+        prompt = self._render(messages[:number], True) if only_text and not answer["content"] else ""
+        if prompt and text.startswith(prompt):
+            end = len(prompt)
+        else:
+            end = end_of_message(self._render, messages, number, text)
+        return end_of_answer(self.tokenizer, text, end, step.after, only_text)
 
     def _raise_if_prompted(self) -> None:
         if self.record.prompted:

@@ -1,6 +1,6 @@
 """ConversationRecord: a conversation's state, without its tokenizer and template, and its JSON format.
 
-Chapter: Chat templates. Cost: linear in the conversation.
+Chapter: The ids that were never yours. Cost: linear in the conversation.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Divergence: where a template's ids for a conversation differ from the conversation's own, and why.
 
-Chapter: Chat templates. Cost: linear in the ids.
+Chapter: The ids that were never yours. Cost: linear in the ids.
 """
 
 from collections.abc import Sequence
@@ -47,12 +47,12 @@ def divergence(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequenc
 
 
 def _reason(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[int], place: int) -> str:
-    ours, theirs = tokenizer.decode(list(ids)), tokenizer.decode(list(template_ids))
-    if ours.startswith(theirs) or theirs.startswith(ours):
-        token, other = (tokenizer.model.tokens.get(n, b"") for n in (ids[place], [*template_ids, -1][place]))
+    ours, theirs = (tokenizer.decode(numbers, unknown="replace") for numbers in (ids, template_ids))
+    if place < len(template_ids) and (ours.startswith(theirs) or theirs.startswith(ours)):
+        token, other = (tokenizer.id_to_token(numbers[place]) for numbers in (ids, template_ids))
         return f"the same text has other tokens: {token!r} here, and {other!r} as the tokenizer encodes it"
-    before = tokenizer.decode(list(ids[:place]))[-SHOWN // 2 :]
-    here, there = (tokenizer.decode(list(numbers[place:]))[:SHOWN] for numbers in (ids, template_ids))
+    before = tokenizer.decode(ids[:place], unknown="replace")[-SHOWN // 2 :]
+    here, there = (tokenizer.decode(each[place:], unknown="replace")[:SHOWN] for each in (ids, template_ids))
     same = first_difference(here, there)
     gone, come = here[same:], there[same:]
     if "<think" in here and "<think" not in there:

@@ -7,13 +7,13 @@ Chapter: Chat templates. Cost: that of encoding, plus time linear in the text.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from .._support.textio import valid_text
+from ..core.token_spans import spans_of_segment
 from ..errors import TemplateError
 from ..normalizers.base import normalize_aligned
 from ..texts.aligned_string import AlignedString
@@ -102,10 +102,16 @@ class _TaintedEncoder:
         self._model, self._with_offsets = tokenizer.model, with_offsets
         self.pipeline, self._special = tokenizer.pipeline, tokenizer.spec.special_tokens
         self._names = {token.content: token.id for token in tokenizer.added_tokens if is_control(token)}
-        units = tokenizer.model.units
-        symbols = {} if units is None else {text.decode("utf-8", "replace"): n for text, n in units.symbols.items()}
+        initial_symbols = tokenizer.model.initial_symbols
+        symbols = (
+            {}
+            if initial_symbols is None
+            else {text.decode("utf-8", "replace"): n for text, n in initial_symbols.symbols.items()}
+        )
         self._symbols = {n: text for text, n in symbols.items() if is_control(AddedToken(text, n, special=False))}
-        self._forbidden = frozenset(self._names.values()) - {None if units is None else units.unk_id}
+        self._forbidden = frozenset(self._names.values()) - {
+            None if initial_symbols is None else initial_symbols.unk_id
+        }
         self.ids = self._forbidden | self._symbols.keys()
         self._text = str.__str__(text)
         self._edges = [0, *accumulate(length for length, _ in text.runs)]
@@ -138,7 +144,8 @@ class _TaintedEncoder:
             if token.content.isspace() or self._is_trusted(start, stop):
                 return True
             if not begins:  # a word of the vocabulary in a message may not overlap a control token
-                deque(matcher.find_where(text, controls), 0)
+                for _ in matcher.find_where(text, controls):
+                    pass  # `controls` is asked about each, and notes where control tokens begin
                 begins.append(len(text))
             return begins[bisect_right(begins, start)] >= stop
 
@@ -206,7 +213,7 @@ class _TaintedEncoder:
         raw = self._text[start:stop]
         if part == raw and b"".join(tokens) == raw.encode():
             return ids, list(_char_spans(tokens, raw, start))
-        spans = self.pipeline.token_spans(source or self._align(start, stop, part), pieces)
+        spans = spans_of_segment(self.pipeline, source or self._align(start, stop, part), pieces)
         offsets = [token.offsets for token in spans]
         return ids, offsets if len(offsets) == len(ids) else [(start, stop)] * len(ids)
 

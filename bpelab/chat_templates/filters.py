@@ -15,8 +15,9 @@ from markupsafe import Markup
 
 from ..errors import TemplateError
 from .formatting import indented
+from .provenance import Runs
 from .resource_limits import CONTAINERS, MOST_DIGITS, charge
-from .tainted_string import Runs, TaintedStr, join_tainted, untrusted
+from .tainted_string import TaintedStr, join_tainted, untrusted
 
 
 class TaintedMarkup(Markup):
@@ -38,7 +39,7 @@ class TemplateRefusal(JinjaError):
 
 
 def as_tainted(value: Any) -> Any:
-    """Return a plain str as a TaintedStr of unknown provenance; any other value as it is."""
+    """Return a plain str as a TaintedStr of unknown provenance; any other value unchanged."""
     return TaintedStr(value) if type(value) is str else value
 
 

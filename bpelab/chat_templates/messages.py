@@ -3,17 +3,21 @@
 Chapter: Chat templates. Cost: linear in the conversation.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ConversationError
-from .tainted_string import TEMPLATE, Provenance, TaintedDict, TaintedList, TaintedStr
+from .provenance import TEMPLATE, Provenance, TaintedDict, TaintedList
+from .tainted_string import TaintedStr
 
 Message = Mapping[str, Any]
 # The known roles. Templates build control tokens from them ("<|" + role + "|>"), so they count as the template's own
 # text; nothing else in a message does.
 ROLES = frozenset(("system", "user", "assistant", "tool", "developer", "function", "ipython", "model"))
 SPEAKERS = frozenset(("assistant", "model"))
+REASONING = ("reasoning_content", "thinking", "reasoning")
+"""The keys that programs use for a message's reasoning; templates read the first or the second."""
 DEEPEST = 100
 
 
@@ -68,19 +72,34 @@ def _shown(value: object) -> str:
 
 
 def taint_messages(messages: Sequence[Message]) -> list[TaintedDict]:
-    """Return the messages for the template, every string tagged with its message and key."""
+    """Return the messages for the template, every string tagged with its message and key.
+
+    As in transformers since 5.24, a key whose value is None is left out, and a message's reasoning has both names.
+    """
     prepared = []
     for index, message in enumerate(messages):
         record = TaintedDict()
         record.origin = Provenance(False, index)
         for key, value in message.items():
+            if value is None:
+                continue
             where = f"messages[{index}][{key!r}]"
             field = key if isinstance(key, str) else ""
             trusted = key == "role" and value in ROLES
             known = TaintedStr.of(value, TEMPLATE) if trusted else taint(value, Provenance(False, index, field), where)
             record[_key(key, Provenance(False, index, field), f"messages[{index}]")] = known
-        prepared.append(record)
+        prepared.append(_with_reasoning(record))
     return prepared
+
+
+def _with_reasoning(message: TaintedDict) -> TaintedDict:
+    """Return a message whose reasoning, if it has any, has the names of all templates."""
+    reasoning = next((message[key] for key in REASONING if key in message), None)
+    if reasoning is None:
+        return message
+    named = TaintedDict({"thinking": reasoning, **message, "reasoning_content": reasoning})
+    named.origin = message.origin
+    return named
 
 
 def taint(value: Any, origin: Provenance, where: str, depth: int = 0) -> Any:
@@ -145,3 +164,18 @@ def turns_of(messages: Sequence[Message]) -> list[int | None]:
             last += 1
         turns.append(None if message["role"] in ("system", "developer") else last)
     return turns
+
+
+def turns_to_drop(turns: Sequence[int | None], tokens: Callable[[int], int], limit: int, room: str) -> int:
+    """Return how many of the oldest turns have to go, so that at most `limit` tokens stay.
+
+    `tokens(n)` is the number of tokens without the first n turns. Raises ConversationError, which says what `room`
+    there is, if the last turn and the system messages alone don't fit.
+    """
+    last = max((turn for turn in turns if turn is not None), default=0)
+    if tokens(0) <= limit:
+        return 0
+    dropped = bisect_left(range(last + 1), True, lo=1, key=lambda number: tokens(number) <= limit)
+    if dropped > last:
+        raise ConversationError(f"the last turn and the system messages take {tokens(last):,} tokens; {room}")
+    return dropped

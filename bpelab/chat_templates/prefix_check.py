@@ -1,16 +1,18 @@
 """Prefix check: whether a template only appends, so that a conversation's earlier ids are a prefix of its later ones.
 
 If it does, the KV cache of the earlier ids stays valid, and a model is trained on exactly what it generated. If it
-doesn't, a short conversation shows it: the template removes thinking from earlier answers, trims white space, writes a
-date, or starts answers differently from the generation prompt. This search only tries examples. That a template writes
-its text in order can be proved: `template_order` reads its source.
+doesn't, a short conversation shows it. Either its text changes: the template removes thinking from earlier answers,
+trims white space, writes a date, or starts answers differently from the generation prompt. Or only its ids do: the text
+grows, and the end of the generation prompt and the start of an answer, such as two line breaks, become one token. This
+search only tries examples. That a template writes its text in order can be proved: `template_order` reads its source.
 
-Chapter: Chat templates. Cost: a few hundred renderings of short conversations, less than a second for most templates.
+Chapter: The ids that were never yours. Cost: a few hundred renderings of short conversations, less than a second for
+most templates.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConversationError, TemplateError
@@ -27,6 +29,7 @@ QUESTIONS = ("Is it?", " Is it?\n")
 ANSWERS: tuple[Mapping[str, Any], ...] = (
     {"content": "It is."},
     {"content": " It is.\n"},
+    {"content": "\nIt is."},
     {"content": ""},
     {"content": "<think>\nWell.\n</think>\n\nIt is."},
     {"content": "It is.", "reasoning_content": "Well."},
@@ -42,14 +45,18 @@ class PrefixCheck(NamedTuple):
 
     Attributes:
         preserving: whether no counterexample was found.
+        preserves_text: whether none was found in which the text changes. A `Conversation` is then right about the
+            text, and its ids differ from the template's only where a token would cross from the prompt into an answer.
         proved: whether the template's source proves that it always writes the messages in order. Tokens and the start
             of an answer are only checked by example.
         conversations: how many were tried.
-        counterexample: the messages of the first conversation that isn't preserved, or None.
-        divergence: where the ids of all its messages differ from those of all but the last; or None.
+        counterexample: the messages of the first conversation whose text changes; if there is none, of the first whose
+            ids do; or None.
+        divergence: where the ids of all its messages, or of its last prompt, differ from the ids before; or None.
     """
 
     preserving: bool
+    preserves_text: bool
     proved: bool
     conversations: int
     counterexample: list[Message] | None
@@ -57,8 +64,9 @@ class PrefixCheck(NamedTuple):
 
     def __str__(self) -> str:
         if self.divergence is not None and self.counterexample is not None:
+            what = "prefix-preserving as text, but not as ids" if self.preserves_text else "not prefix-preserving"
             place, reason = self.divergence.place, self.divergence.reason
-            return f"not prefix-preserving: message {len(self.counterexample)} changes id {place}: {reason}"
+            return f"{what}: message {len(self.counterexample)} changes id {place}: {reason}"
         ground = "its source writes messages in order, and " if self.proved else ""
         return f"prefix-preserving: {ground}ids only grow in {self.conversations:,} conversations"
 
@@ -77,13 +85,14 @@ def check_prefixes(
         conversations: what to try; by default short ones with content that some templates treat specially.
         options: tools, documents and variables, as for `apply_chat_template`.
 
-    Before an answer, the ids include the generation prompt, like the model's input. Conversations that the template
-    refuses are skipped. Raises what `apply_chat_template` raises for the options.
+    The generation prompt before an answer is a step of its own: the ids without it are the first of those with it, and
+    these, the model's input, are the first of those with the answer. Conversations that the template refuses are
+    skipped. Raises what `apply_chat_template` raises for the options.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user assistant", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
     >>> print(check_prefixes(t, "chatml"))
-    prefix-preserving: its source writes messages in order, and ids only grow in 176 conversations
+    prefix-preserving: its source writes messages in order, and ids only grow in 252 conversations
     """
     proved = writes_in_order(find_template(tokenizer, template, options.get("tools") is not None))
     rendered: dict[str, list[int] | None] = {}
@@ -100,19 +109,29 @@ def check_prefixes(
                 rendered[key] = None
         return rendered[key]
 
-    tried = 0
+    def text_of(messages: Sequence[Message], prompt: bool) -> str:
+        return apply_chat_template(  # type: ignore[no-any-return]
+            tokenizer, messages, template, add_generation_prompt=prompt, tokenize=False, **options
+        )
+
+    tried, by_ids_alone = 0, None
     for messages in short_conversations() if conversations is None else conversations:
         accepted = False
         for number in range(1, len(messages)):
-            before = render(messages[:number], messages[number]["role"] in SPEAKERS)
-            after = render(messages[: number + 1], False)
-            if before is None or after is None:
-                continue
-            accepted = True
-            if (difference := divergence(tokenizer, before, after)) is not None:
-                return PrefixCheck(False, proved, tried + 1, list(messages[: number + 1]), difference)
+            prompt = [(messages[:number], True)] if messages[number]["role"] in SPEAKERS else []
+            for step in pairwise([(messages[:number], False), *prompt, (messages[: number + 1], False)]):
+                before, after = (render(*each) for each in step)
+                if before is None or after is None:
+                    continue
+                accepted = True
+                if (difference := divergence(tokenizer, before, after)) is not None:
+                    counterexample = list(messages[: number + 1])
+                    text, longer = (text_of(*each) for each in step)
+                    if not longer.startswith(text):
+                        return PrefixCheck(False, False, proved, tried + 1, counterexample, difference)
+                    by_ids_alone = by_ids_alone or (counterexample, difference)
         tried += accepted
-    return PrefixCheck(True, proved, tried, None, None)
+    return PrefixCheck(by_ids_alone is None, True, proved, tried, *(by_ids_alone or (None, None)))
 
 
 def short_conversations() -> Iterator[list[Message]]:

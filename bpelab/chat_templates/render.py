@@ -14,8 +14,9 @@ from ..errors import ConversationError, MissingDependencyError, TemplateError
 from ..vocab.special_tokens import ROLES
 from .builtin import NAMED, flatten
 from .messages import Message, check, taint, taint_messages, taint_tools
+from .provenance import TEMPLATE, Provenance, provenance_spans
 from .resource_limits import Budget, current
-from .tainted_string import TEMPLATE, Provenance, TaintedStr, concat, provenance_spans
+from .tainted_string import TaintedStr, concat
 
 if TYPE_CHECKING:
     from jinja2 import Template

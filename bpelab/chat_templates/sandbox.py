@@ -25,8 +25,9 @@ from ..errors import TemplateError
 from .filters import as_tainted, finish, first, indent, join, raise_exception, safe, strftime_now
 from .formatting import Formatter, tojson
 from .jinja_compiler import GenerationTag, TaintCodeGenerator
+from .provenance import TEMPLATE
 from .resource_limits import CONTAINERS, MOST_DIGITS, charge, current
-from .tainted_string import TEMPLATE, TaintedStr, concat
+from .tainted_string import TaintedStr, concat
 
 NO_TEXT = frozenset({"find", "index", "rfind", "rindex", "count", "startswith", "endswith"})
 TESTS = frozenset(name for name in dir(str) if name.startswith("is") and name != "isidentifier")

@@ -9,49 +9,20 @@ Chapter: Chat templates. Cost: that of str's operations, plus a step for each ru
 
 import operator
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, SupportsIndex
 
+from .provenance import UNKNOWN, Provenance, Runs, provenance_spans, provenances
 from .resource_limits import charge
 
-
-class Provenance(NamedTuple):
-    """Where characters come from.
-
-    Attributes:
-        trusted: whether the template's author wrote them: only then can they become a control token.
-        message: the index of the message that they come from, if it's known and only one.
-        field: its key ("content", "tool_calls"), "tools", or another variable's name.
-        generated: whether they were written inside a `{% generation %}` block.
-    """
-
-    trusted: bool
-    message: int | None = None
-    field: str = ""
-    generated: bool = False
-
-
-TEMPLATE, UNKNOWN = Provenance(True), Provenance(False)
 PRICE = 16  # the charge for a run, in characters
-Runs = tuple[tuple[int, Provenance], ...]
-
-
-class TaintedDict(dict[str, Any]):
-    """A dict from a message: text made from it comes from that message, even if the dict holds no text."""
-
-    origin: Provenance
-
-
-class TaintedList(list[Any]):
-    """A list from a message."""
-
-    origin: Provenance
 
 
 class TaintedStr(str):
     """A str that knows the origin of its characters, as runs of (length, origin).
 
+    >>> from bpelab.chat_templates.provenance import TEMPLATE
     >>> text = TaintedStr.of("<|user|>", TEMPLATE) + TaintedStr.of("hi", Provenance(False, 0, "content")).strip()
     >>> [(length, origin.trusted) for length, origin in text.runs], text[6:9].runs[-1]
     ([(8, True), (2, False)], (1, Provenance(trusted=False, message=0, field='content', generated=False)))
@@ -167,12 +138,12 @@ class TaintedStr(str):
         return found
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        parts = str.split(self, sep, maxsplit)
-        charge(len(parts) * 8)
-        return list(self._located(parts) if sep is None else self._spaced(parts, len(sep)))
+        return self._split(str.split(self, sep, maxsplit), sep)
 
     def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        parts = str.rsplit(self, sep, maxsplit)
+        return self._split(str.rsplit(self, sep, maxsplit), sep)
+
+    def _split(self, parts: list[str], sep: str | None) -> list[str]:
         charge(len(parts) * 8)
         return list(self._located(parts) if sep is None else self._spaced(parts, len(sep)))
 
@@ -244,14 +215,6 @@ class TaintedStr(str):
         return self._recased(str.capitalize(self))
 
 
-def provenance_spans(text: str) -> Runs:
-    """Return the runs of any string; one without runs has unknown provenance."""
-    runs: Runs | None = getattr(text, "runs", None)
-    if runs is None:
-        return ((len(text), UNKNOWN),) if text else ()
-    return runs
-
-
 def concat(parts: Iterable[str]) -> TaintedStr:
     """Concatenate the parts, keeping provenance."""
     parts = parts if isinstance(parts, (list, tuple)) else list(parts)
@@ -271,25 +234,6 @@ def join_tainted(separator: str, parts: list[str]) -> TaintedStr:
     """Return `separator.join(parts)`, keeping provenance."""
     charge(len(separator) * len(parts))
     return concat([part for piece in parts for part in (separator, piece)][1:]) if separator else concat(parts)
-
-
-def provenances(values: Iterable[Any]) -> Iterator[Provenance]:
-    """Yield the origins of all strings in lists and dicts; an object that occurs twice is visited once."""
-    waiting = list(values)
-    seen: dict[int, Any] = {}  # keeps the objects alive, so that no id is reused
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen:
-            continue
-        seen[id(value)] = value
-        if isinstance(value, str):
-            yield from (origin for _, origin in provenance_spans(value))
-        elif isinstance(value, (list, tuple)):
-            waiting += value
-        elif isinstance(value, Mapping):
-            waiting += [*value, *value.values()]
-        if isinstance(value, (TaintedDict, TaintedList)):
-            yield value.origin
 
 
 def untrusted(text: str, *sources: Any) -> TaintedStr:

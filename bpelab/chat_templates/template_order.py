@@ -6,10 +6,11 @@ messages, or at how many follow; after the loop comes at most the generation pro
 with the text of its first messages, whatever they say. The condition is sufficient, not necessary: a template that
 fails it may still write in order.
 
-Chapter: Chat templates. Cost: the template is parsed once.
+Chapter: The ids that were never yours. Cost: the template is parsed once.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .render import compiled
@@ -23,6 +24,7 @@ LOOKS_BACK = frozenset(("index", "index0", "first", "previtem", "changed", "cycl
 CLOCK = "strftime_now"
 
 
+@lru_cache(64)
 def writes_in_order(source: str) -> bool:
     """Return whether the source proves that a conversation's text starts with the text of its first messages.
 
@@ -89,7 +91,8 @@ class _Reader:
 
         if isinstance(node, nodes.Assign) and isinstance(node.target, nodes.Name) and self.is_messages(node.node):
             self._lists.add(node.target.name)
-            self._first_is_first &= node.target.name != MESSAGES
+            if node.target.name == MESSAGES:
+                self._first_is_first = False
             return False
         if isinstance(node, nodes.Getitem) and isinstance(node.node, nodes.Name) and node.node.name == MESSAGES:
             return not (self._first_is_first and isinstance(node.arg, nodes.Const) and node.arg.value == 0)

@@ -45,17 +45,17 @@ def own_keywords(call: Callable[..., Any]) -> list[str]:
 
 
 def variables_for(
-    call: str, own: Iterable[str], source: str, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]
+    call: str, own: Iterable[str], source: str, variables: Mapping[str, Any] | None, keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Merge `given` and `keywords`, if the template reads each keyword.
+    """Merge `variables` and `keywords`, if the template reads each keyword.
 
     Raises TypeError for a keyword that it doesn't read, naming the nearest of `own` and the template's names, and for
     one that is in both.
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"template_variables must be a dict of names and values, not {type(given).__name__}")
+    if variables is not None and not isinstance(variables, Mapping):
+        raise TypeError(f"template_variables must be a dict of names and values, not {type(variables).__name__}")
     for name in keywords:
-        if name in (given or {}):
+        if name in (variables or {}):
             raise TypeError(f"{call}: {name!r} is given twice, as a keyword and in template_variables")
         read = variables_of(source)
         if name not in read:
@@ -63,4 +63,4 @@ def variables_for(
                 raise TypeError(f"{call} has no argument {name!r}: use {ELSEWHERE[name]}")
             otherwise = "nor does the template read it; template_variables={...} passes it anyway"
             raise wrong_keyword(call, name, [*own, *sorted(read)], otherwise)
-    return {**(given or {}), **keywords}
+    return {**(variables or {}), **keywords}

@@ -13,20 +13,20 @@ from __future__ import annotations
 import os
 import sys
 from array import array
-from itertools import accumulate
-from types import MappingProxyType
 
 from .._support.cache_dir import cache_dir
 from .._support.checked_files import is_checked, remember_checked
 from .._support.light_hash import sha256
 from .._support.textio import write_atomically
-from .bpe import BPEModel, RankMerges
+from .lazy_model import LazyModel, ModelColumns
+from .rank_merges import RankMerges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from .bpe import BPEModel
     from .initial_symbols import InitialSymbols
 
 VERSION = f"bpelab tables 5 {sys.byteorder} {array('I').itemsize}"
@@ -43,17 +43,22 @@ def fingerprint(*parts: bytes) -> str:
 def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
     """Store a model and `extra` bytes in the cache. Does nothing, without a warning, if the cache isn't writable."""
     folder = cache_dir()
-    if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
+    if folder is None or size_of(model) < SMALLEST or not _holds(model):
         return
     from pathlib import Path
 
-    about = f"{model_hash(model)} {max(model.tokens)}".encode()
+    about = f"{model_hash(model)} {ModelColumns.of(model).highest}".encode()
     body = _joined([about, extra, *_parts(model)])
     try:
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomically(Path(folder, f"{name}.tables"), sha256(body) + body)
     except OSError:
         return
+
+
+def size_of(model: BPEModel) -> int:
+    """Return the number of tokens, without making the model's dictionaries."""
+    return len(model.tokens if model.columns is None else model.columns.ids)
 
 
 def model_hash(model: BPEModel) -> str | None:
@@ -65,12 +70,15 @@ def model_hash(model: BPEModel) -> str | None:
 
 
 def _parts(model: BPEModel) -> list[bytes]:
-    """Return a model serialized: its units, its kind, columns of numbers, and its tokens end to end."""
-    ranked = isinstance(model.merges, RankMerges)
-    merges = [] if ranked else sorted((rank, *pair, new) for pair, (rank, new) in model.merges.items())
-    ends = accumulate(map(len, model.tokens.values()))
-    columns = [array("I", column).tobytes() for column in (model.tokens.keys(), ends, *zip(*merges))]
-    return [_written(model.units), bytes([model.ignore_merges, ranked]), *columns, b"".join(model.tokens.values())]
+    """Return a model serialized: its initial symbols, its kind, columns of numbers, and its tokens end to end."""
+    columns = ModelColumns.of(model)
+    numbers = (columns.ids, columns.ends, *(columns.merges or ()))
+    return [
+        _written(model.initial_symbols),
+        bytes([model.ignore_merges, columns.merges is None]),
+        *(column.tobytes() for column in numbers),
+        columns.content.tobytes(),
+    ]
 
 
 def _joined(parts: list[bytes]) -> bytes:
@@ -113,56 +121,41 @@ def _read(data: bytes) -> tuple[BPEModel, bytes]:
         rest = rest[8 + size :]
     about, extra, written, (ignore_merges, ranked), *columns, joined = parts
     (known, highest), start = str(about, "ascii").split(), len(data) - len(joined)
-    ids, ends = (column.cast("I") for column in columns[:2])
-    if not SMALLEST <= len(ids) == len(ends) or ends[-1] != len(joined):
+    ids, ends, *merged = (column.cast("I") for column in columns)
+    if not SMALLEST <= len(ids) == len(ends) or ends[-1] != len(joined) or len(set(map(len, merged))) > 1:
         raise ValueError("the columns don't fit each other")
-    units, last = _read_units(written), int(highest)
-
-    def load() -> BPEModel:
-        from .._support.gc_paused import gc_paused
-
-        with gc_paused():  # it creates hundreds of thousands of tuples, none of them garbage
-            numbers = [array("I", column.tobytes()) for column in columns]
-            return _model(units, bool(ignore_merges), bool(ranked), numbers, joined.tobytes())
-
-    def lacks(token_id: int, token: bytes) -> bool:
-        return token_id > last and data.find(token, start) < 0
-
-    model = BPEModel.lazy(load, bool(ignore_merges), units, lacks, (ids, ends, joined, last))
+    merges = None if ranked else _four(merged)
+    model = LazyModel(
+        ModelColumns(ids, ends, data, start, int(highest), merges), bool(ignore_merges), _read_initial_symbols(written)
+    )
     vars(model)[HASH] = known
     return model, extra.tobytes()
 
 
-def _model(
-    units: InitialSymbols | None, ignore_merges: bool, ranked: bool, columns: list[array[int]], joined: bytes
-) -> BPEModel:
-    ids, ends, *merged = columns
-    written = [joined[start:end] for start, end in zip([0, *ends], ends)]
-    tokens = dict(zip(ids, written))
-    by_bytes = dict(zip(written, ids))
-    alphabet = units.alphabet(by_bytes) if units else {unit: by_bytes[unit] for unit in map(bytes, zip(range(256)))}
-    merges: Mapping[Any, Any] = RankMerges(tokens, by_bytes)
-    if not ranked:
-        ranks, left, right, new = merged or ([], [], [], [])
-        merges = MappingProxyType(dict(zip(zip(left, right), zip(ranks, new))))
-    return BPEModel.from_validated(
-        MappingProxyType(tokens), merges, MappingProxyType(alphabet), ignore_merges, units, by_bytes
-    )
+def _four(columns: list[memoryview]) -> tuple[memoryview, memoryview, memoryview, memoryview]:
+    rank, left, right, new = columns or [memoryview(array("I"))] * 4
+    return rank, left, right, new
 
 
 def _holds(model: BPEModel) -> bool:
-    """Return whether arrays can hold a model: not a rank table with units, symbols, or two tokens with equal bytes."""
-    ranked = isinstance(model.merges, RankMerges) and model.units is not None
-    symbols = model.units is not None and model.units.symbols
+    """Return whether arrays can hold a model.
+
+    They can't hold a rank table whose initial symbols aren't bytes, symbols of several characters, and two tokens with
+    equal bytes.
+    """
+    if model.columns is not None:
+        return True
+    ranked = isinstance(model.merges, RankMerges) and model.initial_symbols is not None
+    symbols = model.initial_symbols is not None and model.initial_symbols.symbols
     return not ranked and not symbols and len(set(model.tokens.values())) == len(model.tokens)
 
 
-def _written(units: InitialSymbols | None) -> bytes:
-    if units is None:
+def _written(initial_symbols: InitialSymbols | None) -> bytes:
+    if initial_symbols is None:
         return b""
     import json
 
-    plain = {key: _plain(value) for key, value in vars(units).items() if key != "symbols"}
+    plain = {key: _plain(value) for key, value in vars(initial_symbols).items() if key != "symbols"}
     return json.dumps(plain).encode()
 
 
@@ -176,7 +169,7 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _read_units(written: memoryview) -> InitialSymbols | None:
+def _read_initial_symbols(written: memoryview) -> InitialSymbols | None:
     if not written:
         return None
     import json

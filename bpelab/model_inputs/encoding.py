@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._support.validate import check_flags
 from ..alignment.offsets import Offsets, edge_spaces, to_original_offsets, trim_offsets, trim_steps
+from ..core import token_spans
 from ..postprocessors import PostProcessor, Segment
 from ..vocab.special_tokens import SpecialTokens
 
@@ -46,9 +47,8 @@ def encode_alone(
     tokenizer: "Tokenizer", text: str, allowed_special: "Special", disallowed_special: "Special"
 ) -> Encoded:
     """Return the ids of `text` and their offsets, without the post-processor's tokens."""
-    special, pipeline = tokenizer.spec.special_tokens, tokenizer.pipeline
-    valid, allowed = special.check_text(text, allowed_special, disallowed_special)
-    spans = pipeline.encode_with_offsets(valid, allowed)
+    valid, allowed = tokenizer.spec.special_tokens.check_text(text, allowed_special, disallowed_special)
+    spans = token_spans.encode_with_offsets(tokenizer.pipeline, valid, allowed)
     ids = [token.id for token in spans]
     offsets = [token.offsets for token in spans]
     if len(valid) != len(text):

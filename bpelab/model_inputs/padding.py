@@ -11,7 +11,7 @@ from .truncation import SIDES
 
 
 def resolve_padding(
-    wanted: bool | str,
+    padding: bool | str,
     max_length: int | None,
     multiple: int | None,
     side: str | None,
@@ -27,19 +27,19 @@ def resolve_padding(
     if multiple is not None:
         check_size(multiple, "pad_to_multiple_of", 1)
     direction = SIDES[check_name(side, "padding_side", SIDES)] if side is not None else None
-    if wanted is False or wanted == "do_not_pad" or wanted is None:
+    if padding is False or padding == "do_not_pad" or padding is None:
         return None
     strategy: str | dict[str, int] = "BatchLongest"
-    if wanted is not True:
-        check_name(wanted, "padding", ("longest", "max_length", "do_not_pad"))
-    if wanted == "max_length":
+    if padding is not True:
+        check_name(padding, "padding", ("longest", "max_length", "do_not_pad"))
+    if padding == "max_length":
         if max_length is None and from_file is not None and isinstance(from_file.strategy, dict):
             max_length = from_file.strategy["Fixed"]
         max_length = limit if max_length is None else max_length
         if max_length is None:
             raise ValueError('padding="max_length" needs a length: pass max_length=512, or padding=True')
         strategy = {"Fixed": max_length}
-    elif wanted is True and from_file is not None and max_length is None:
+    elif padding is True and from_file is not None and max_length is None:
         strategy = from_file.strategy
     if pad_id is None and from_file is not None:
         pad_id = from_file.pad_id

@@ -18,7 +18,7 @@ SIDES = {"left": "Left", "right": "Right"}
 
 
 def resolve_truncation(
-    wanted: bool | str,
+    truncation: bool | str,
     max_length: int | None,
     stride: int,
     side: str | None,
@@ -35,11 +35,11 @@ def resolve_truncation(
     if max_length is not None:
         check_size(max_length, "max_length")
     direction = SIDES[check_name(side, "truncation_side", SIDES)] if side is not None else None
-    if wanted is False or wanted == "do_not_truncate" or wanted is None:
+    if truncation is False or truncation == "do_not_truncate" or truncation is None:
         return None
     strategy = None
-    if wanted is not True:
-        strategy = STRATEGIES[check_name(wanted, "truncation", (*STRATEGIES, "do_not_truncate"))]
+    if truncation is not True:
+        strategy = STRATEGIES[check_name(truncation, "truncation", (*STRATEGIES, "do_not_truncate"))]
     if max_length is None and from_file is not None:
         max_length, stride = from_file.max_length, stride or from_file.stride
     max_length = limit if max_length is None else max_length
@@ -112,7 +112,7 @@ def _lengths(first: int, second: int | None, room: int, truncation: Truncation) 
 
 
 def _cut(text: Encoded, keep: int, truncation: Truncation, overflow: bool) -> list[Encoded]:
-    """Return the first `keep` tokens, or the last, and with `overflow` the rest in parts of that length."""
+    """Truncate to the first or last `keep` tokens; with `overflow`, also return the rest, in parts of that length."""
     count, left = len(text.ids), truncation.direction == "Left"
     if keep >= count:
         return [text]

@@ -18,7 +18,7 @@ from bpelab.chat_templates.encode import encode
 from bpelab.chat_templates.render import render
 from bpelab.errors import ConversationError, TemplateError
 
-from ..chat_templates.conversations import TOOLS, conversation
+from ..chat_templates.conversations import TOOLS, as_newest_hands_on, conversation
 from ..conftest import amount
 from .conftest import NO_SOURCES, llama_cpp_sources, need
 
@@ -83,7 +83,7 @@ def test_text(name):
             for prompt in (False, True):
                 try:
                     want = render_jinja_template(
-                        [messages],
+                        [as_newest_hands_on(messages)],
                         tools=tools,
                         chat_template=source,
                         add_generation_prompt=prompt,

@@ -3,13 +3,14 @@ ids, whatever was held before; and what they do when it can't be done."""
 
 import gc
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bpelab._support.cache_dir import cache_dir
-from bpelab.chat import apply_chat_template
+from bpelab.chat import ChatSession, apply_chat_template
 from bpelab.chat.backends import BACKENDS
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import find_model
@@ -207,6 +208,32 @@ def test_any_thread(backend):
     thread.start()
     thread.join()
     assert rows == [greedy(backend, prompt, 9)]
+
+
+def test_a_session_keeps_ids(backend, reference, tokenizer):
+    """Answers drawn at random, so mostly not spelled as the tokenizer would: each prompt goes on from the last."""
+    session = ChatSession(backend=backend, tokenizer=tokenizer, temperature=1.0, max_new_tokens=12)
+    special, went_on, drifted = {*tokenizer.special_tokens.values()}, 0, 0
+    answer = None
+    for seed in range(12):
+        session.sampling = replace(session.sampling, seed=seed)
+        before, plain = session.ids, answer is not None and special.isdisjoint(answer.ids)
+        answer = session.ask("And?")
+        prompt = session.ids[: answer.prompt_tokens]
+        if plain and not answer.dropped:
+            assert answer.divergence is None
+            assert prompt[: len(before)] == before
+            assert answer.reused == len(before)
+            went_on += 1
+        own = apply_chat_template(tokenizer, session.messages[:-1], add_generation_prompt=True)
+        assert tokenizer.decode(prompt) == tokenizer.decode(own)
+        drifted += prompt != own
+        logits = backend.next_logits(prompt)
+        reference._cached_ids = []
+        assert np.abs(logits - reference.next_logits(prompt)).max() < CLOSE
+        backend.next_logits(session.ids)  # the cache holds the answer again
+    assert went_on > 6
+    assert drifted > 6
 
 
 def test_their_own_tokenizers(engine, tokenizer):

@@ -3,6 +3,7 @@ package of llama-cpp-python. Every one that is byte-pair encoding opens and has 
 """
 
 import tarfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ def test_each_vocabulary(models):
             with pytest.raises(TokenizerFileError, match=REFUSED[name]):
                 BPETokenizer.from_pretrained(path)
             continue
-        ours = BPETokenizer.from_pretrained(path)
+        overlapping = pytest.warns(UserWarning, match="overlap in a text") if name == "falcon" else nullcontext()
+        with overlapping:
+            ours = BPETokenizer.from_pretrained(path)
         texts = Path(f"{path}.inp")
         if not texts.exists():
             continue

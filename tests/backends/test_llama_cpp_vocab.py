@@ -7,14 +7,17 @@ import unicodedata
 
 import pytest
 
-from bpelab import BPETokenizer, TemplateProcessing
+from bpelab import BPETokenizer, ConversionError, TemplateProcessing
 from bpelab.convert import convert, unsupported
 from bpelab.editing import extend, prune
+from bpelab.formats.gguf_overlaps import find_overlap
 from bpelab.formats.sentencepiece_load import build_decoder, build_model, special_tokens
 from bpelab.formats.sentencepiece_proto import Piece
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.notebook import book_text
 from bpelab.unicode.tables import category
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text, shared
 from ..random_tokenizers import random_tokenizer
@@ -234,4 +237,31 @@ def test_extended_and_pruned(kind, tmp_path):
 
 def fits_gguf(tokenizer):
     """Whether it spells all bytes, and has no symbols."""
-    return len(tokenizer.model.units.byte_tokens or {}) == 256 and not tokenizer.model.units.symbols
+    return len(tokenizer.model.initial_symbols.byte_tokens or {}) == 256 and not tokenizer.model.initial_symbols.symbols
+
+
+def test_added_tokens_inside_each_other_and_side_by_side(tmp_path):
+    """Any that don't overlap so that it would matter; those that do are refused."""
+    rng, tried = random.Random(12), 0
+    base = BPETokenizer.train(book_text()[:60_000], 800, pattern="gpt2", special_tokens=["<|end|>"])
+    for number in range(amount(30, 300)):
+        names = list({"".join(rng.choices("ab é", k=rng.randint(2, 5))) for _ in range(rng.randint(1, 6))})
+        added = [AddedToken(name, 800 + at, special=False) for at, name in enumerate(names)]
+        ours = base.with_options(special_tokens=SpecialTokens([*base.added_tokens, *added]))
+        if find_overlap(names) is not None:
+            with pytest.raises(ConversionError, match="overlap"):
+                convert(ours, tmp_path / "refused.gguf", "gguf")
+            continue
+        try:
+            convert(ours, tmp_path / f"{number}.gguf", "gguf")
+        except ConversionError as error:
+            assert "mix up the tokens" in str(error)  # an added token that is written like one of the model's
+            continue
+        theirs = llama_cpp.Llama(str(tmp_path / f"{number}.gguf"), vocab_only=True, verbose=False)
+        tried += 1
+        for _ in range(60):
+            text = "".join(rng.choices("ab é.", k=rng.randint(0, 14)))
+            ids = ours.encode(text, allowed_special="all")
+            assert theirs.tokenize(text.encode(), add_bos=False, special=True) == ids, (names, text)
+        theirs.close()
+    assert tried > 5

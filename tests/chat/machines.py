@@ -6,25 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from bpelab.chat.hardware import host, install
-from bpelab.chat.hardware.backend_status import PACKAGES
-from bpelab.chat.hardware.detect import Machine
+from bpelab.chat.hardware import install
+from bpelab.chat.hardware.backend_status import ENGINES
+from bpelab.chat.hardware.detect import interpret
+from bpelab.chat.hardware.host import Host
+from bpelab.chat.hardware.libraries import MARK
 from bpelab.chat.hardware.processes import ProbeOutput
-from bpelab.chat.hardware.survey import parse_outputs
 
 RECORDED = Path(__file__).parent / "probes"
 GIB = 1 << 30
 posix = pytest.mark.skipif(os.name != "posix", reason="the tools here are scripts with #!")
-ALL = {package: "1.0" for packages in PACKAGES.values() for package, _ in packages}
-CPU_TORCH = {"version": "2.13.0+cpu", "cuda": None, "hip": None, "devices": [], "why": []}
-CPU_LLAMA = {"version": "0.3.36", "offload": False, "devices": [{"name": "CPU", "description": "a CPU"}]}
+ALL = {package: "1.0" for engine in ENGINES.values() for package in engine.packages}
+CPU = {"kind": "cpu", "name": "a CPU"}
 CPU_ONLY = {
-    "torch": CPU_TORCH,
-    "llama_cpp": CPU_LLAMA,
-    "mlx": {"kind": "cpu", "name": "x86_64"},
-    "numpy": {"version": "2.4.6", "works": True},
-    "openvino": {"version": "2026", "devices": [{"device": "CPU", "name": "a CPU"}]},
+    "torch": {"built": "the CPU alone", "devices": [CPU], "why": ""},
+    "llama_cpp": {"built": "the CPU alone", "devices": [CPU]},
+    "mlx": {"devices": [CPU]},
+    "numpy": {"devices": [CPU]},
+    "openvino": {"devices": [CPU]},
 }
+HERE = Host("a CPU", 8, 32 * GIB, 20 * GIB, "x86_64")
 
 
 def recorded(name):
@@ -33,16 +34,12 @@ def recorded(name):
 
 def answered(**answers):
     """What a probe of ours prints, with a library's chatter ahead of it."""
-    return {name: ProbeOutput(f"a warning\n{host.MARK}{json.dumps(answer)}\n") for name, answer in answers.items()}
+    return {name: ProbeOutput(f"a warning\n{MARK}{json.dumps(answer)}\n") for name, answer in answers.items()}
 
 
-HERE = {"cpu": "a CPU", "cores": 8, "memory": 32 * GIB, "free": 20 * GIB, "architecture": "x86_64"}
-
-
-def machine(said=(), versions=ALL, system="Linux", tools=install.TOOLS, **host_says):
+def machine(said=(), versions=ALL, system="Linux", compilers=install.TOOLS, bus=(), here=HERE):
     """A Linux machine with all packages, for its processor alone, except for what is said otherwise."""
-    said = answered(host=HERE | host_says) | answered(**CPU_ONLY) | dict(said)
-    return Machine(*parse_outputs(system, said, versions, tools))
+    return interpret(system, here, bus, answered(**CPU_ONLY) | dict(said), versions, compilers)
 
 
 def status(found, name):

@@ -52,7 +52,7 @@ def test_why_it_ends():
 
 
 def test_a_prompt_that_fills_the_context_and_one_more():
-    with pytest.raises(ConversationError, match="3 ids are more than the context of 2"):
+    with pytest.raises(ConversationError, match="3 ids don't fit into the context of 2"):
         run(Counting(context=2), [1, 2, 3], max_new_tokens=1)
 
 

@@ -2,34 +2,27 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from bpelab._support.install import install_command
-from bpelab.chat.hardware import detect as hardware, install, processes, report, survey
-from bpelab.chat.hardware.backend_status import PACKAGES, Facts, installed_version, statuses
-from bpelab.chat.hardware.detect import (
-    PREFERENCE,
-    BackendStatus,
-    Device,
-    Machine,
-    detect,
-)
+from bpelab.chat.hardware import detect as hardware, host, processes, report, tools
+from bpelab.chat.hardware.backend_status import ENGINES, installed_version
+from bpelab.chat.hardware.detect import PREFERENCE, BackendStatus, Device, Machine, detect, probe_commands
 from bpelab.chat.hardware.device import sanitize
+from bpelab.chat.hardware.pci import Card
 from bpelab.chat.hardware.processes import ProbeOutput
-from bpelab.chat.hardware.survey import parse_outputs, probe_commands
 from bpelab.chat.models.find import SHIPPED, ModelFiles, find_model
 from bpelab.errors import BackendError
 
 from .machines import (
     ALL,
-    CPU_ONLY,
+    CPU,
     GIB,
     RECORDED,
     SCRIPTS,
@@ -45,10 +38,10 @@ from .machines import (
 
 def test_windows():
     """One machine from what it says and what nvidia-smi prints there."""
-    says = {"cpu": "13th Gen Intel(R) Core(TM) i9-13900K", "cores": 32, "memory": 33885765632, "free": 19686584320}
-    said = answered(host=says | {"architecture": "AMD64"}, **CPU_ONLY)
-    said["nvidia-smi"] = ProbeOutput(recorded("nvidia-smi-windows-two-rtx.csv"))
-    found = Machine(*parse_outputs("Windows", said, ALL, install.TOOLS))
+    here = host.Host("13th Gen Intel(R) Core(TM) i9-13900K", 32, 33885765632, 19686584320, "AMD64")
+    found = machine(
+        {"nvidia-smi": ProbeOutput(recorded("nvidia-smi-windows-two-rtx.csv"))}, system="Windows", here=here
+    )
     assert (found.memory_bytes, found.free_bytes, found.cores, len(found.devices)) == (33885765632, 19686584320, 32, 3)
     assert status_of(found, "mlx") == (
         (),
@@ -65,42 +58,29 @@ def test_windows():
 
 
 def mac(sysctl="sysctl-m2-max.txt", architecture="arm64", **answers):
-    said = {
-        "sysctl": ProbeOutput(
-            recorded(sysctl), "sysctl failed: ... (exit code 1)" if "intel" in sysctl else None, True
-        ),
-        "vm_stat": ProbeOutput(recorded("vm_stat.txt")),
-        "system_profiler": ProbeOutput(recorded("system_profiler-m2-max.json")),
-        **answered(host={"architecture": architecture, "cores": 1}, **CPU_ONLY),
-        **answered(**answers),
-    }
-    return Machine(*parse_outputs("macOS", said, ALL, install.TOOLS))
+    failed = ("sysctl failed: ... (exit code 1)", True) if "intel" in sysctl else ()
+    said = {"sysctl": ProbeOutput(recorded(sysctl), *failed), **answered(**answers)}
+    return machine(said, system="macOS", here=host.Host(None, 12, 64 * GIB, 20 * GIB, architecture))
 
 
-def ggml(*devices):
-    """What llama.cpp says where it has these devices, by their names."""
-    listed = [{"name": name, "description": "Some Device"} for name in devices]
-    return {"version": "0.3.36", "offload": len(listed) > 1, "devices": listed}
-
-
-def torch(kind, **built):
-    """What PyTorch says where it has two devices of one kind."""
-    devices = [{"kind": kind, "name": "Some Device", "memory": GIB}] * 2
-    return {"version": "2.13.0", "cuda": None, "hip": None, "why": [], "devices": devices} | built
+def engine(*kinds, **says):
+    """What an engine says that lists two devices of each kind."""
+    return {"devices": [{"kind": kind, "name": "Some Device", "memory": GIB} for kind in kinds * 2] + [CPU], **says}
 
 
 METAL = {
-    "mlx": {"kind": "metal", "name": "Apple M2 Max"},
-    "llama_cpp": ggml("MTL0", "BLAS", "CPU"),
-    "torch": torch("mps"),
+    "mlx": {"devices": [{"kind": "metal", "name": "Apple M2 Max"}, CPU]},
+    "llama_cpp": engine("metal"),
+    "torch": engine("mps"),
 }
 
 
 def test_macs():
     found = mac(**METAL)
-    assert (found.cpu, found.cores, found.memory_bytes, found.problems) == ("Apple M2 Max", 12, 64 * GIB, ())
+    assert (found.cpu, found.problems) == ("Apple M2 Max", ())
     assert status_of(found, "mlx") == (("metal: Apple M2 Max", "cpu"), None)
-    assert status_of(found, "llama_cpp") == (("metal: Some Device", "cpu"), None)
+    assert found.devices[1:] == (Device("metal", "Apple M2 Max", 64 * GIB, 20 * GIB),)
+    assert status_of(found, "llama_cpp") == (("metal: Some Device", "metal: Some Device", "cpu"), None)
     assert status_of(found, "transformers") == (("mps: Some Device", "mps: Some Device", "cpu"), None)
     assert status(found, "llama_cpp").install == install_command("llama", pip="pip install --no-cache-dir")
     assert status(found, "mlx").install == install_command("mlx")
@@ -117,54 +97,60 @@ def test_macs():
 
 
 H200 = {"nvidia-smi": ProbeOutput(recorded("nvidia-smi-h200.csv"))}
-CUDA_TORCH = torch("cuda", cuda="13.0")
-CUDA_LLAMA = ggml("CUDA0", "CPU")
+CUDA_TORCH = engine("cuda", built="cuda 13.0")
+CUDA_LLAMA = engine("cuda", built="a GPU")
 
 
-def test_nvidia_and_torch_for_the_cpu():
+def test_nvidia_and_engines_for_the_cpu():
     found = machine(H200)
-    assert status_of(found, "transformers") == (("cpu",), "torch 2.13.0+cpu was not built for NVIDIA H200")
+    assert status_of(found, "transformers") == (("cpu",), "torch 1.0, built for the CPU alone, can't use NVIDIA H200")
+    assert status_of(found, "llama_cpp") == (
+        ("cpu",),
+        "llama-cpp-python 1.0, built for the CPU alone, can't use NVIDIA H200",
+    )
     assert (
         status(found, "transformers").install
         == "pip install uv && uv pip install --reinstall-package torch --torch-backend=auto torch"
-    )
-    assert status_of(found, "llama_cpp") == (
-        ("cpu",),
-        "llama-cpp-python was built for the CPU alone, and there is NVIDIA H200",
     )
     assert (
         status(found, "llama_cpp").install
         == 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --force-reinstall --no-deps --no-cache-dir llama-cpp-python'
     )
     assert "needs" not in status(found, "llama_cpp").note
-    assert "nvcc (the CUDA toolkit), not found here" in status(machine(H200, tools=["g++"]), "llama_cpp").note
-    assert "a C++ compiler and nvcc" in status(machine(H200, tools=[]), "llama_cpp").note
+    assert "nvcc (the CUDA toolkit), not found here" in status(machine(H200, compilers=["g++"]), "llama_cpp").note
+    assert "a C++ compiler and nvcc" in status(machine(H200, compilers=[]), "llama_cpp").note
 
 
 def test_nvidia_and_a_driver_that_is_too_old():
-    why = ["CUDA initialization: The NVIDIA driver on your system is too old (found version 11040)."]
-    problem = status(
-        machine({**H200, **answered(torch=CUDA_TORCH | {"devices": [], "why": why})}), "transformers"
-    ).problem
-    assert problem == "torch 2.13.0, built for cuda 13.0, can't use it: " + why[0]
+    why = "CUDA initialization: The NVIDIA driver on your system is too old (found version 11040)."
+    found = machine({**H200, **answered(torch=CUDA_TORCH | {"devices": [CPU], "why": why})})
+    assert status(found, "transformers").problem == f"torch 1.0, built for cuda 13.0, can't use NVIDIA H200: {why}"
 
 
 def test_nvidia_that_works():
     found = machine({**H200, **answered(torch=CUDA_TORCH, llama_cpp=CUDA_LLAMA)})
     assert status_of(found, "transformers") == (("cuda: Some Device", "cuda: Some Device", "cpu"), None)
-    assert status_of(found, "llama_cpp") == (("cuda: Some Device", "cpu"), None)
+    assert status_of(found, "llama_cpp") == (("cuda: Some Device", "cuda: Some Device", "cpu"), None)
     assert status(found, "transformers").install == install_command("transformers")
-    older = {"version": "0.2", "offload": True, "built": "CUDA = 1"}
-    assert status(machine(answered(llama_cpp=older)), "llama_cpp").devices == ("gpu", "cpu")
+    assert [device.name for device in found.devices[1:]] == ["NVIDIA H200"] * 2
 
 
-RADEON = {"rocm-smi": ProbeOutput(recorded("rocm-smi-radeon.json"))}
+def test_devices_that_only_an_engine_lists():
+    """Whatever no tool lists is taken from the first engine that does."""
+    found = machine(answered(torch=engine("xpu"), llama_cpp=engine("sycl", "vulkan")))
+    assert [device.kind for device in found.devices] == ["cpu", "sycl", "vulkan", "sycl", "vulkan", "xpu", "xpu"]
+    assert found.devices[-1] == Device("xpu", "Some Device", GIB)
+
+
+RADEON = [Card(Device("rocm", "AMD Navi 31 [Radeon RX 7900 XT]", 20 * GIB, 19 * GIB, "amdgpu"))]
 VULKAN = {"vulkaninfo": ProbeOutput(recorded("vulkaninfo-amd.txt"))}
 
 
-@pytest.mark.parametrize("said, flag", [(H200 | VULKAN, "CUDA"), (RADEON | VULKAN, "HIP"), (VULKAN, "VULKAN")])
-def test_llama_is_built_for_the_gpu_that_is_there(said, flag):
-    command = status(machine(said, versions={}), "llama_cpp").install
+@pytest.mark.parametrize(
+    "said, bus, flag", [(H200 | VULKAN, RADEON, "CUDA"), (VULKAN, RADEON, "HIP"), (VULKAN, (), "VULKAN")]
+)
+def test_llama_is_built_for_the_gpu_that_is_there(said, bus, flag):
+    command = status(machine(said, versions={}, bus=bus), "llama_cpp").install
     assert command == install_command("llama", pip=f'CMAKE_ARGS="-DGGML_{flag}=on" pip install --no-cache-dir')
 
 
@@ -210,10 +196,6 @@ def model(gguf, safetensors, folder=Path("a/model")):
 GGUF, SAFE, BOTH = model(True, False), model(False, True), model(True, True)
 ARC = answered(openvino=json.loads(recorded("openvino-arc.json")))
 NO_LLAMA = {name: version for name, version in ALL.items() if name != "llama-cpp-python"}
-ROCM_TORCH = torch("rocm", hip="6.4")
-XPU_TORCH = torch("xpu")
-
-
 CUDA = machine(H200 | answered(torch=CUDA_TORCH, llama_cpp=CUDA_LLAMA))
 TORCH_AND_MLX = dict.fromkeys(("transformers", "torch", "mlx", "mlx-lm"), "1")
 
@@ -224,10 +206,15 @@ TORCH_AND_MLX = dict.fromkeys(("transformers", "torch", "mlx", "mlx-lm"), "1")
         (mac(**METAL), "llama_cpp", "mlx", "mlx"),
         (CUDA, "llama_cpp", "transformers", "llama_cpp"),
         (machine(H200 | answered(torch=CUDA_TORCH)), "llama_cpp", "transformers", "transformers"),
-        (machine(RADEON | answered(torch=ROCM_TORCH)), "llama_cpp", "transformers", "transformers"),
-        (machine(answered(llama_cpp=ggml("Vulkan0", "CPU"))), "llama_cpp", "openvino", "llama_cpp"),
+        (
+            machine(answered(torch=engine("rocm", built="rocm 6.4")), bus=RADEON),
+            "llama_cpp",
+            "transformers",
+            "transformers",
+        ),
+        (machine(answered(llama_cpp=engine("vulkan"))), "llama_cpp", "openvino", "llama_cpp"),
         (machine(ARC), "llama_cpp", "openvino", "openvino"),
-        (machine(answered(torch=XPU_TORCH)), "llama_cpp", "transformers", "transformers"),
+        (machine(answered(torch=engine("xpu"))), "llama_cpp", "transformers", "transformers"),
         (machine(H200), "llama_cpp", "openvino", "llama_cpp"),
         (machine(), "llama_cpp", "openvino", "llama_cpp"),
         (machine(versions=TORCH_AND_MLX), None, "transformers", "transformers"),
@@ -239,33 +226,35 @@ def test_choice(found, gguf, safe, both, monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
     for files, expected in ((GGUF, gguf), (SAFE, safe), (BOTH, both)):
         if expected is not None:
-            assert found.choose(files) == found.choose(files, "auto") == expected, files
+            assert found.choose(files).backend == found.choose(files, "auto").backend == expected, files
             continue
         with pytest.raises(BackendError, match="no backend can run a model here"):
             found.choose(files)
     if status(found, "reference").devices:
-        assert found.choose() == "reference"
+        assert found.choose().backend == "reference"
 
 
 def test_the_shipped_model_by_its_folder(monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
     if not (SHIPPED / "model.safetensors").exists():
         pytest.skip("the shipped model is not there")
-    assert machine().choose(find_model()) == machine(versions={"numpy": "2"}).choose(find_model()) == "reference"
+    for found in (machine(), machine(versions={"numpy": "2"})):
+        assert found.choose(find_model()).backend == "reference"
 
 
 def test_the_shipped_model_without_numpy(monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
     found = machine(versions={name: version for name, version in ALL.items() if name != "numpy"})
-    assert found.choose() == "llama_cpp"
+    assert found.choose().backend == "llama_cpp"
 
 
 def test_argument_before_variable_before_order(monkeypatch):
     found = machine(versions={name: version for name, version in ALL.items() if name != "mlx-lm"})
     monkeypatch.setenv(hardware.VARIABLE, "openvino")
-    assert found.choose(SAFE) == found.choose() == found.choose(SAFE, "auto") == "openvino"
-    assert found.choose(SAFE, "transformers") == "transformers"
-    assert found.explain(SAFE).why == "the environment variable BPELAB_BACKEND asks for it"
+    for choice in (found.choose(SAFE), found.choose(), found.choose(SAFE, "auto")):
+        assert choice.backend == "openvino"
+    assert found.choose(SAFE, "transformers").backend == "transformers"
+    assert found.choose(SAFE).why == "the environment variable BPELAB_BACKEND asks for it"
     monkeypatch.setenv(hardware.VARIABLE, "mlx")
     with pytest.raises(BackendError, match=r"BPELAB_BACKEND asks for the backend mlx, .*mlx-lm is not installed"):
         found.choose(SAFE)
@@ -274,7 +263,7 @@ def test_argument_before_variable_before_order(monkeypatch):
         found.choose(SAFE)
     for nothing in ("", "auto"):
         monkeypatch.setenv(hardware.VARIABLE, nothing)
-        assert found.choose(GGUF) == "llama_cpp"
+        assert found.choose(GGUF).backend == "llama_cpp"
     with pytest.raises(BackendError, match=r"llama\.cpp runs GGUF files"):
         found.choose(SAFE, "llama_cpp")
 
@@ -288,18 +277,18 @@ def test_no_backend_for_a_form(monkeypatch):
 
 
 def test_the_order_knows_every_backend():
-    assert {name for name, _ in PREFERENCE} == {entry.name for entry in statuses(Facts("Linux", "x86_64"))}
     from bpelab.chat.backends import BACKENDS
 
-    assert tuple(entry.name for entry in statuses(Facts("Linux", "x86_64"))) == BACKENDS
+    assert {name for name, _ in PREFERENCE} == {entry.name for entry in machine().backends}
+    assert tuple(entry.name for entry in machine().backends) == BACKENDS
 
 
 # What is printed
 
 MACHINES = [
-    machine({**H200, **RADEON, **ARC, "vulkaninfo": ProbeOutput(recorded("vulkaninfo-amd.txt"))}),
+    machine(H200 | VULKAN | ARC, bus=RADEON),
     machine(
-        {"nvidia-smi": ProbeOutput("", "nvidia-smi gave no answer in 20 s and was stopped")}, versions={}, tools=[]
+        {"nvidia-smi": ProbeOutput("", "nvidia-smi gave no answer in 20 s and was stopped")}, versions={}, compilers=[]
     ),
     mac(**METAL),
     mac("sysctl-rosetta.txt", "x86_64"),
@@ -310,10 +299,10 @@ MACHINES = [
 def test_report(found, monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
     text = report.report(found)
-    assert max(map(len, text.splitlines())) <= 100
+    assert max(len(line) for line in text.splitlines() if "pip install" not in line) <= 100
     for device in found.devices:
         assert device.name[: report.NAME - 3] in text
-    flat = " ".join(text.replace("\\\n", "").replace("&&\n", "&& ").split())
+    flat = " ".join(text.split())
     for entry in found.backends:
         assert entry.name in text
         if entry.problem:
@@ -326,12 +315,12 @@ def test_report(found, monkeypatch):
 @pytest.mark.parametrize("found", MACHINES)
 def test_json_round_trip(found, monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
-    data = report.as_json(found)
+    data = report.machine_to_dict(found)
     assert json.loads(json.dumps(data)) == data
     usable = [entry.pop("usable") for entry in data["backends"]]
     assert usable == [bool(entry.devices) for entry in found.backends]
     try:
-        assert data.pop("choice") == {"backend": found.choose(), "why": found.explain().why}
+        assert data.pop("choice") == asdict(found.choose())
     except BackendError as error:
         assert str(error).startswith("no backend")
     backends = tuple(BackendStatus(**entry | {"devices": tuple(entry["devices"])}) for entry in data.pop("backends"))
@@ -356,37 +345,23 @@ def test_card():
     assert "<script" not in html and "<b>" not in html and "&lt;script&gt;alert(1)&lt;/script&gt; &amp;" in html
 
 
-@posix
-def test_commands_that_are_too_long_for_a_line_still_run():
-    said = 'pip() { printf "%s\\n" "$CMAKE_ARGS" pip "$@"; }\nuv() { printf "%s\\n" uv "$@"; }\n'
-
-    def run(command):
-        return subprocess.run(["sh", "-c", said + command], capture_output=True, text=True, check=True, env={}).stdout
-
-    for found in MACHINES:
-        for command in (entry.install for entry in found.backends if entry.install):
-            assert run("\n".join(report.shell_lines(command))) == run(command) != ""
-            assert run("\n".join(report.shell_lines(command, 30))) == run(command)
-    assert report.shell_lines("$env:A=1; pip install x", 20) == ["$env:A=1;", "  pip install x"]
-
-
 # All of it
 
 LIBRARIES = ("torch", "llama_cpp", "mlx", "openvino", "numpy")
-TOOLS = ("nvidia-smi", "rocm-smi", "amd-smi", "rocminfo", "vulkaninfo")
+TOOLS = ("nvidia-smi", "vulkaninfo")
 
 
 def fake_machine(folder, monkeypatch, script, library):
     """Tools and libraries on paths of their own, all of which behave as told."""
-    tools, packages = folder / "bin", folder / "packages"
-    tools.mkdir()
+    programs, packages = folder / "bin", folder / "packages"
+    programs.mkdir()
     for name in TOOLS:
-        (tools / name).write_text(f"#!{sys.executable}\n{script}\n")
-        (tools / name).chmod(0o755)
+        (programs / name).write_text(f"#!{sys.executable}\n{script}\n")
+        (programs / name).chmod(0o755)
     for package in (*LIBRARIES, "mlx_lm", "optimum", "transformers"):
         linux(packages, {f"{package}/__init__.py": library, f"{package}/core.py": ""})
-    monkeypatch.setenv("PATH", str(tools))
-    monkeypatch.setattr(survey, "FOLDERS", ())
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setattr(tools, "FOLDERS", ())
     monkeypatch.syspath_prepend(packages)
     monkeypatch.setattr(hardware, "_known", None)
 
@@ -410,7 +385,7 @@ def test_machines_where_all_is_broken(tmp_path, monkeypatch, what):
         assert entry.installed and not entry.devices and entry.problem and entry.install
     with pytest.raises(BackendError, match="no backend can run the shipped model here"):
         found.choose()
-    assert report.report(found) and json.dumps(report.as_json(found))
+    assert report.report(found) and json.dumps(report.machine_to_dict(found))
 
 
 @posix
@@ -418,8 +393,6 @@ def test_a_forbidden_tool_and_one_that_is_no_program(tmp_path, monkeypatch):
     fake_machine(tmp_path, monkeypatch, "pass", "raise ImportError('libcuda.so.1: cannot open shared object file')")
     (tmp_path / "bin/nvidia-smi").chmod(0o000)
     (tmp_path / "bin/vulkaninfo").write_bytes(b"\x7fELF rubbish")
-    (tmp_path / "bin/amd-smi").unlink()
-    (tmp_path / "bin/amd-smi").mkdir()
     found = detect(time_limit=120, fresh=True)
     assert any(problem.startswith("vulkaninfo can't be run: ") for problem in found.problems)
     for entry in found.backends:
@@ -432,7 +405,7 @@ STAND_INS = {
 import warnings
 from types import SimpleNamespace as Some
 __version__ = "2.13.0"
-version = Some(cuda="13.0", hip=None)
+version, xpu = Some(cuda="13.0", hip=None), Some(is_available=lambda: False)
 def properties(index):
     return Some(name=f"GPU {index}", total_memory=80 << 30)
 def is_available():
@@ -453,12 +426,12 @@ class Core:
     def get_property(self, device, name):
         if device == "GPU.1" and name != "FULL_DEVICE_NAME":
             raise RuntimeError("no such property")
-        return f"Intel {device}" if name == "FULL_DEVICE_NAME" else 16 << 30
+        return f"Intel {device}" if name == "FULL_DEVICE_NAME" else str(16 << 30)
 """,
     "mlx/__init__.py": "",
     "mlx/core.py": """
 from types import SimpleNamespace as Some
-metal, default_device = Some(is_available=lambda: True), lambda: "Device(gpu, 0)"
+metal = Some(is_available=lambda: True)
 device_info, ones = lambda: {"device_name": "Apple M2"}, lambda count: Array()
 class Array:
     __add__ = lambda self, other: self
@@ -482,7 +455,8 @@ def test_libraries_by_stand_ins(tmp_path, monkeypatch):
         "openvino-npu: Intel NPU",
         "cpu",
     )
-    assert [device.memory_bytes for device in found.devices if device.kind != "cpu"] == [16 * GIB, None, 16 * GIB]
+    sizes = [device.memory_bytes for device in found.devices if device.kind.startswith("openvino")]
+    assert sizes == [16 * GIB, None, 16 * GIB]
     assert status_of(found, "reference") == ((), "ImportError: DLL load failed")
     assert status_of(found, "llama_cpp") == ((), "llama_cpp crashed (SIGABRT)")
     if found.system == "Linux":
@@ -500,24 +474,23 @@ def test_a_recorded_machine_through_real_processes(tmp_path, monkeypatch):
 
 
 def test_no_processes_at_all(monkeypatch):
-    """A browser's Python can start neither threads nor processes."""
+    """A browser's Python can start no processes."""
     monkeypatch.setattr(hardware, "_known", None)
     monkeypatch.setattr(hardware.sys, "platform", "emscripten")
 
-    def refuse(self):
-        raise RuntimeError("can't start new thread")
+    def refuse(*_, **__):
+        raise OSError(138, "emscripten does not support processes.")
 
-    monkeypatch.setattr(processes.Thread, "start", refuse)
+    monkeypatch.setattr(processes.subprocess, "Popen", refuse)
     found = detect(fresh=True)
-    assert found.system == "a browser" and found.memory_bytes is None
-    assert "host can't be run: can't start new thread" in found.problems
+    assert found.system == "a browser" and found.cores >= 1
     assert status_of(found, "reference") == (("cpu",), None)
-    assert found.choose() == "reference"
+    assert found.choose().backend == "reference"
 
 
 def test_a_frozen_program_does_not_start_itself(monkeypatch):
-    monkeypatch.setattr(survey.sys, "frozen", True, raising=False)
-    assert "host" not in probe_commands("Linux", ALL) and "torch" not in probe_commands("Linux", ALL)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert not set(LIBRARIES) & set(probe_commands("Linux", ALL))
 
 
 # This machine
@@ -538,7 +511,9 @@ def test_here(monkeypatch):
     assert detect() is found  # asked once
     assert detect(fresh=True) is not found
     for entry in found.backends:
-        assert bool(entry.installed) == (installed_version(*PACKAGES[entry.name][0]) is not None)
+        assert bool(entry.installed) == (
+            installed_version(*next(iter(ENGINES[entry.name].packages.items()))) is not None
+        )
 
 
 def test_run(monkeypatch, capsys):
@@ -546,4 +521,4 @@ def test_run(monkeypatch, capsys):
     assert report.run(False) == 0
     assert capsys.readouterr().out == report.report(MACHINES[0]) + "\n"
     assert report.run(as_json=True) == 0
-    assert json.loads(capsys.readouterr().out) == report.as_json(MACHINES[0])
+    assert json.loads(capsys.readouterr().out) == report.machine_to_dict(MACHINES[0])

@@ -4,7 +4,8 @@ import pytest
 
 from bpelab.chat.sampling import Sampling
 from bpelab.chat.session import ChatSession
-from bpelab.chat_templates.apply import apply_chat_template, count_conversation, fit_to_context
+from bpelab.chat_templates.apply import apply_chat_template, count_conversation
+from bpelab.chat_templates.fit_to_context import fit_to_context
 from bpelab.chat_templates.template_variables import variables_of
 
 from ..chat_templates.conftest import sources

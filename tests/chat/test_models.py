@@ -84,9 +84,9 @@ def test_a_folder_with_one_form(copy):
     assert (files.gguf, files.safetensors, files.config) == (folder / "model.gguf", (), {})
     assert files.tokenizer().n_vocab == 320
     (folder / "second.gguf").write_bytes((folder / "model.gguf").read_bytes())
-    refused(folder, r"has 2 models: name a file of model\.gguf, second\.gguf")
+    refused(folder, r"has 2 models: choose one of model\.gguf, second\.gguf")
     assert find_model(folder, gguf_file="second.gguf").gguf == folder / "second.gguf"
-    refused(folder, r"no file 'third\.gguf': model\.gguf, second\.gguf is there", gguf_file="third.gguf")
+    refused(folder, r"no file 'third\.gguf'; it has model\.gguf, second\.gguf", gguf_file="third.gguf")
     (folder / "mmproj-model.gguf").write_bytes(b"")  # a part for images
     (folder / "second.gguf").unlink()
     assert find_model(folder).gguf == folder / "model.gguf"
@@ -109,7 +109,7 @@ def test_the_ends_that_files_name(copy):
     assert find_model(folder).stop_ids == (5, 9)
     for wrong in ('"5"', "[5, null]", "5.0", "true", "{}"):
         (folder / "generation_config.json").write_text(f'{{"eos_token_id": {wrong}}}')
-        refused(folder, "an id or a list of ids was expected")
+        refused(folder, "must be an id or a list of ids")
 
 
 def test_the_ends_that_a_gguf_file_names(tmp_path, tiny):
@@ -150,7 +150,7 @@ def test_the_shipped_model_is_the_default(monkeypatch, tiny, tmp_path):
     monkeypatch.setattr("bpelab.chat.models.find.SHIPPED", tiny)
     assert find_model().folder == tiny
     monkeypatch.setattr("bpelab.chat.models.find.SHIPPED", tmp_path / "gone")
-    refused(None, "install bpelab again")
+    refused(None, "reinstall bpelab")
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------
@@ -181,16 +181,16 @@ def test_safetensors_in_parts(copy, tiny):
     assert np.array_equal(open_backend("reference", files).next_logits([1, 2, 3]), whole)
     close_backends()
     (folder / "model-00002-of-00002.safetensors").unlink()
-    refused(folder, r"names 'model-00002-of-00002\.safetensors', which is not there")
+    refused(folder, r"lists 'model-00002-of-00002\.safetensors', which is missing")
     (folder / "model.safetensors.index.json").unlink()
-    refused(folder, "and no model.safetensors.index.json")
+    refused(folder, "but no model.safetensors.index.json")
 
 
 @pytest.mark.parametrize("place", ["../model.safetensors", "/etc/passwd", "..\\x", "a\0b", "gone"])
 def test_an_index_that_leads_elsewhere(copy, place):
     folder = in_parts(copy("config.json", "model.safetensors"))
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": place}}))
-    refused(folder, "which is not there")
+    refused(folder, "which is missing")
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"weight_map": []}', '{"weight_map": {"a": 1}}', "{", ""])
@@ -208,11 +208,11 @@ def test_gguf_in_parts(tiny, tmp_path):
     for path in (tmp_path, first, tmp_path / "m-00002-of-00002.gguf"):
         assert find_model(path).gguf == first
     (tmp_path / "m-00002-of-00002.gguf").write_bytes(content[:-1])
-    refused(first, "cut off")
+    refused(first, "truncated")
     (tmp_path / "m-00002-of-00002.gguf").unlink()
-    refused(tmp_path, r"m-00002-of-00002\.gguf is not there")
+    refused(tmp_path, r"m-00002-of-00002\.gguf is missing")
     first.rename(tmp_path / "m-00001-of-00000.gguf")
-    refused(tmp_path / "m-00001-of-00000.gguf", "is a part of a model")
+    refused(tmp_path / "m-00001-of-00000.gguf", "is one part of a model")
 
 
 # -- what is no model --------------------------------------------------------------------------------------------------
@@ -230,8 +230,8 @@ def test_what_is_not_there(tmp_path):
 
 def test_pickles_are_never_opened(tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04K\x01.")
-    refused(tmp_path, r"only pytorch_model\.bin, which can hold code")
-    refused(tmp_path / "pytorch_model.bin", "can hold code")
+    refused(tmp_path, r"only pytorch_model\.bin, which can contain code")
+    refused(tmp_path / "pytorch_model.bin", "can contain code")
     (tmp_path / "model.gguf").write_bytes(b"\x80\x04K\x01.")
     refused(tmp_path / "model.gguf", "is a pickle")
     (tmp_path / "model.gguf").unlink()
@@ -268,11 +268,11 @@ def test_a_vocabulary_without_weights(tmp_path):
 
 
 def test_a_file_of_weights_alone(tiny):
-    refused(tiny / "model.safetensors", "name the folder")
+    refused(tiny / "model.safetensors", "pass its folder")
 
 
 def test_weights_without_config(copy):
-    refused(copy("model.safetensors"), "no config.json")
+    refused(copy("model.safetensors"), "but no config.json")
 
 
 def test_an_adapter(tmp_path):
@@ -288,7 +288,7 @@ def test_an_adapter(tmp_path):
         ('{"hidden_size": 1', "is not JSON"),
         ("{" * 2_000, "not JSON|too deeply"),
         ('{"a": ' * 100_000, "too deeply"),
-        ('{"model_type": "llama", "text_config": 5}', "text_config is 5"),
+        ('{"model_type": "llama", "text_config": 5}', "text_config must be an object, not 5"),
     ],
 )
 def test_a_config_that_is_none(copy, content, said):
@@ -307,11 +307,11 @@ def test_a_config_that_is_none(copy, content, said):
         ({"head_dim": 10**6}, "is .*more than these weights"),
         ({"num_attention_heads": 10**6}, "num_attention_heads is 1,000,000, more"),
         ({"num_key_value_heads": 3}, "not a multiple of num_key_value_heads"),
-        ({"num_hidden_layers": 0}, "num_hidden_layers is 0; a whole number from 1 on"),
-        ({"vocab_size": -5}, "vocab_size is -5"),
-        ({"vocab_size": "many"}, "vocab_size is 'many'"),
-        ({"hidden_size": 16.0}, "hidden_size is 16.0"),
-        ({"hidden_size": True}, "hidden_size is true"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, not 0"),
+        ({"vocab_size": -5}, "vocab_size must be .*, not -5"),
+        ({"vocab_size": "many"}, "vocab_size must be .*, not 'many'"),
+        ({"hidden_size": 16.0}, "hidden_size must be .*, not 16.0"),
+        ({"hidden_size": True}, "hidden_size must be .*, not true"),
     ],
 )
 def test_sizes_that_no_weights_here_have(copy, changes, said):
@@ -369,25 +369,25 @@ ONE = {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ({}, "holds no tensor"),
-        ({"__metadata__": {"format": "pt"}}, "holds no tensor"),
-        ({"a": ONE | {"dtype": "F31"}}, "'F31' is not a type of safetensors"),
+        ({}, "has no tensors"),
+        ({"__metadata__": {"format": "pt"}}, "has no tensors"),
+        ({"a": ONE | {"dtype": "F31"}}, "the type 'F31' is unknown"),
         ({"a": ONE | {"dtype": 3}}, "dtype: expected a string"),
-        ({"a": ONE | {"shape": [2, 4]}}, "asks for 32 bytes, and it has 24"),
+        ({"a": ONE | {"shape": [2, 4]}}, "needs 32 bytes, but it has 24"),
         ({"a": ONE | {"shape": [2, -3]}}, "expected whole numbers"),
         ({"a": ONE | {"shape": [2, 3.0]}}, "expected whole numbers"),
         ({"a": ONE | {"shape": [1] * 99}}, "expected whole numbers"),
-        ({"a": ONE | {"shape": [2**62] * 9}}, "asks for"),
+        ({"a": ONE | {"shape": [2**62] * 9}}, "needs .* bytes, but it has"),
         ({"a": ONE | {"shape": [10**4_000]}}, "expected whole numbers"),
         ({"a": ONE | {"shape": None}}, "expected a list"),
-        ({"a": ONE | {"data_offsets": [0, 25]}}, "asks for 24 bytes, and it has 25"),
-        ({"a": ONE | {"data_offsets": [24, 0]}}, "where the numbers begin and end"),
-        ({"a": ONE | {"data_offsets": [0]}}, "where the numbers begin and end"),
-        ({"a": ONE | {"data_offsets": [8, 32]}}, "ends at byte .* the file is cut off"),
-        ({"a": ONE | {"data_offsets": [2**60, 2**60 + 24]}}, "the file is cut off"),
+        ({"a": ONE | {"data_offsets": [0, 25]}}, "needs 24 bytes, but it has 25"),
+        ({"a": ONE | {"data_offsets": [24, 0]}}, "the offsets where its numbers begin and end"),
+        ({"a": ONE | {"data_offsets": [0]}}, "the offsets where its numbers begin and end"),
+        ({"a": ONE | {"data_offsets": [8, 32]}}, "ends at byte .* the file is truncated"),
+        ({"a": ONE | {"data_offsets": [2**60, 2**60 + 24]}}, "the file is truncated"),
         ({"a": [ONE]}, "expected an object"),
         ([ONE], "is not a JSON object"),
-        (b"", "is cut off|is empty|no header"),
+        (b"", "is truncated|is empty|no header"),
         (b"{" * 5_000, "not JSON|too deeply"),
         (b'{"a": {}, "a": {}}', "twice"),
         (b"\xff\xfe", "is not UTF-8"),
@@ -463,11 +463,11 @@ def test_a_file_with_changed_bytes(copy, name):
         (lambda info: info._replace(type=5), "ggml's type 5"),
         (lambda info: info._replace(type=2**32 - 1), "ggml's type 4294967295"),
         (lambda info: info._replace(shape=(0, *info.shape[1:])), "can't hold"),
-        (lambda info: info._replace(shape=(2**63, 2**63, 2**63, 2**63)), "the file is cut off"),
+        (lambda info: info._replace(shape=(2**63, 2**63, 2**63, 2**63)), "the file is truncated"),
         (lambda info: info._replace(type=2, shape=(17, *info.shape[1:])), "can't hold"),
-        (lambda info: info._replace(offset=2**63), "the file is cut off"),
-        (lambda info: info._replace(offset=info.offset + 10**6), "the file is cut off"),
-        (lambda info: info._replace(name="token_embd.weight"), "is there twice"),
+        (lambda info: info._replace(offset=2**63), "the file is truncated"),
+        (lambda info: info._replace(offset=info.offset + 10**6), "the file is truncated"),
+        (lambda info: info._replace(name="token_embd.weight"), "occurs twice"),
     ],
 )
 def test_gguf_tensors_made_to_harm(tiny, tmp_path, change, said):
@@ -616,9 +616,9 @@ def test_what_the_hub_refuses(hub, tmp_path):
     assert "name one, as in org/many:Q4_K_M" in several["message"]
     assert "big-F32-00001-of-00002.gguf, tiny-Q4_K_M.gguf" in several["message"]
     assert "mmproj" not in several["message"]
-    assert "only pytorch_model.bin, which can hold code" in pickled["message"]
-    assert "the file is cut off" in broken["message"]
-    assert "is a part of it" in half["message"]
+    assert "only pytorch_model.bin, which can contain code" in pickled["message"]
+    assert "the file is truncated" in broken["message"]
+    assert "which belongs to it" in half["message"]
     assert "no GGUF file 'Q5_K_M'" in unknown["message"]
     assert "is gated" in gated["message"]
     assert right["safetensors"] == ["model.safetensors"]

@@ -156,8 +156,8 @@ def test_what_lies_on_a_limit():
         ([1.0, math.inf], "the logit inf"),
         ([math.nan, math.inf, -math.inf], "the logit nan"),
         ([-math.inf, -math.inf], "rules every token out"),
-        ([], r"the shape \(0,\)"),
-        ([[1.0, 2.0]], r"the shape \(1, 2\)"),
+        ([], r"shape \(0,\) instead of one row"),
+        ([[1.0, 2.0]], r"shape \(1, 2\) instead of one row"),
     ],
 )
 @pytest.mark.parametrize("settings", [GREEDY, Sampling(temperature=1.0, top_p=0.5, repetition_penalty=1.1)])

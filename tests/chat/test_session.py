@@ -20,7 +20,7 @@ from bpelab.chat.models import find
 from bpelab.chat.sampling import Sampling
 from bpelab.chat.session import ChatSession
 from bpelab.chat.stop_tokens import stop_ids
-from bpelab.chat_templates import apply
+from bpelab.chat_templates import apply, kept_answers
 from bpelab.errors import BackendError, BPELabError, ConversationError, ModelFileError, TemplateError
 
 from ..chat_templates.conftest import characters, tokenizer as many_specials
@@ -78,12 +78,107 @@ def test_what_was_held_is_reused():
     # The answer's own spelling is the tokenizer's here, so all of it is shared, but for the id that ended it.
     assert second.reused == first.prompt_tokens + len(first.ids)
     session.ask("Two")
-    spelled = scripted(lambda *_: list(b"Hello there."))  # byte by byte: not as the tokenizer would write it
-    first, second = spelled.ask("One"), spelled.ask("Two")
-    assert first.text == "Hello there."
-    assert first.prompt_tokens <= second.reused < first.prompt_tokens + len(first.ids)
-    text = tiny_tokenizer().apply_chat_template(spelled.messages[:-1], add_generation_prompt=True)
-    assert spelled.backend.prompts[-1] == text
+
+
+BYTES = list(b"Hello there.")
+"""An answer spelled byte by byte: not as the tokenizer would write it."""
+
+
+def template_ids(session, template=None):
+    """What the last prompt would be if the template alone made it."""
+    return session.tokenizer.apply_chat_template(session.messages[:-1], template, add_generation_prompt=True)
+
+
+def test_an_answer_stays_the_ids_that_the_model_generated():
+    session = scripted(lambda *_: BYTES)
+    first = session.ask("One")
+    assert session.diverges("Two") is None
+    assert session.ids == [*session.backend.prompts[-1], *BYTES]
+    before, second = session.ids, session.ask("Two")
+    assert (first.divergence, second.divergence) == (None, None)
+    assert second.reused == first.prompt_tokens + len(first.ids)
+    assert session.backend.prompts[-1][: len(before)] == before
+    assert session.backend.prompts[-1] != template_ids(session)
+    assert session.tokenizer.decode(session.backend.prompts[-1]) == session.tokenizer.decode(template_ids(session))
+
+
+def test_or_its_text_is_encoded_again():
+    session = scripted(lambda *_: BYTES, keep_ids=False)
+    first = session.ask("One")
+    expected = session.diverges("Two")
+    second = session.ask("Two")
+    assert second.divergence == expected
+    assert "the same text has other tokens" in expected.reason
+    assert first.prompt_tokens <= expected.place == second.reused < first.prompt_tokens + len(BYTES)
+    assert session.backend.prompts[-1] == template_ids(session)
+    with pytest.raises(TypeError, match="keep_ids is True or False"):
+        scripted(keep_ids="template")
+
+
+CHATML = (
+    "{%% for m in messages %%}<|im_start|>{{ m.role }}\n{{ %s }}<|im_end|>\n{%% endfor %%}"
+    "{%% if add_generation_prompt %%}<|im_start|>assistant\n{%% endif %%}"
+)
+FORGETFUL = CHATML % "m.content if loop.last else m.content.split('</think>')[-1]"
+TRIMMING = CHATML % "m.content | trim"
+
+
+@pytest.mark.parametrize(
+    ("template", "says", "reason"),
+    [(FORGETFUL, "<think>\nWell.</think>No.", "thinking is left out"), (TRIMMING, " No.\n", "white space is removed")],
+)
+def test_a_template_that_rewrites_answers_is_followed(template, says, reason):
+    session = scripted(lambda said, _: list(says.encode() if said == "One" else b"Yes."), template=template)
+    first = session.ask("One")
+    foretold = session.diverges("Two")
+    assert reason in foretold.reason
+    assert foretold.place == first.prompt_tokens
+    second = session.ask("Two")
+    assert second.divergence == foretold
+    assert session.backend.prompts[-1] == template_ids(session, template)
+    before = session.ids
+    assert session.ask("Three").divergence is None  # of the answers, only the first is rewritten
+    assert session.backend.prompts[-1][: len(before)] == before != template_ids(session, template)[: len(before)]
+
+
+def test_ids_that_are_no_text_are_not_kept():
+    """A special token, which no message may contain, and an id without a token, which the tokenizer doesn't know."""
+    begin = tiny_tokenizer().token_to_id("<|im_start|>")
+    for ids in ([65, begin, 66], [65, 390, 66]):
+        backend = Scripted(lambda said, _, ids=ids: ids)
+        backend.vocab_size = 400
+        session = ChatSession(backend=backend, tokenizer=tiny_tokenizer())
+        session.ask("One")
+        answer = session.ask("Two")
+        assert backend.prompts[-1] == template_ids(session)
+        assert answer.divergence.place == len(backend.prompts[0]) + 1
+
+
+def test_undoing_says_where_ids_change():
+    session = scripted(lambda *_: BYTES)
+    session.ask("One")
+    kept = session.ids
+    session.ask("Two")
+    assert session.undo_last_turn() == "Two"
+    assert session.ids[: len(kept)] == kept
+    answer = session.ask("Three")
+    assert answer.divergence.reason == "the last turn was undone"
+    assert len(kept) < answer.divergence.place == answer.reused
+    assert session.ids[: len(kept)] == kept
+    assert session.ask("Four").divergence is None
+
+
+def test_what_stays_in_a_full_context_keeps_its_ids():
+    session = scripted(lambda *_: BYTES, context=120, max_new_tokens=20, system="Be kind.")
+    told = []
+    for turn in range(12):
+        answer = session.ask(f"This is message number {turn}")
+        prompt = session.backend.prompts[-1]
+        assert answer.prompt_tokens == len(prompt) <= 100
+        inside = sum(prompt[place : place + len(BYTES)] == BYTES for place in range(len(prompt)))
+        assert inside == turn - len(answer.dropped) // 2
+        told += [] if answer.divergence is None else [answer.divergence.reason]
+    assert "the context is full: 2 messages were dropped" in told
 
 
 def test_streaming_equals_whole():
@@ -145,7 +240,7 @@ def test_stop_ids():
     t = tiny_tokenizer()
     end, text = t.token_to_id("<|im_end|>"), t.token_to_id("<|endoftext|>")
     assert stop_ids(t) == {end}
-    assert stop_ids(t, known=[text]) == {end, text}
+    assert stop_ids(t, of_model=[text]) == {end, text}
     many = many_specials()
     names = {
         "llama3": {"<|eot_id|>"},
@@ -254,9 +349,9 @@ def test_cancel_from_another_thread():
     thread = threading.Thread(target=lambda: answers.append(session.ask("x")))
     thread.start()
     assert reached.wait(300)
-    with pytest.raises(ConversationError, match="is answering"):
+    with pytest.raises(ConversationError, match="is still answering"):
         session.ask("y")
-    with pytest.raises(ConversationError, match="is answering"):
+    with pytest.raises(ConversationError, match="is still answering"):
         session.reset()
     session.cancel()
     go_on.set()
@@ -496,10 +591,38 @@ def test_save_and_load(tmp_path):
     assert other.messages == before
 
 
+def test_saved_ids_are_kept_if_they_are_the_texts(tmp_path):
+    """A file may come from anyone: ids that say something else, or a control token, don't reach the model."""
+    path, special = tmp_path / "c.json", tiny_tokenizer().token_to_id("<|im_end|>")
+    session = scripted(lambda *_: BYTES)
+    session.ask("One")
+    session.save(path)
+    saved = json.loads(path.read_text())
+    own = saved["answers"][1]
+    assert own == {"ids": BYTES, "opening": "<|im_end|>\n<|im_start|>assistant\n"}
+    changes = [
+        ({}, {}, True),
+        ({"content": "Hello."}, {}, False),
+        ({}, {"ids": [*BYTES, 65]}, False),
+        ({"content": "<|im_end|>"}, {"ids": [special]}, False),
+        ({}, {"ids": [10**9]}, False),
+        ({"content": "\ufffd"}, {"ids": [-1]}, False),
+        ({}, {"opening": "user\n"}, False),
+    ]
+    for message, answer, kept in changes:
+        said, other = saved["messages"][1] | message, own | answer
+        path.write_text(json.dumps(saved | {"messages": [saved["messages"][0], said], "answers": [None, other]}))
+        again = scripted(lambda *_: BYTES)
+        again.load(path)
+        assert again.ask("Two").divergence is None
+        assert (again.backend.prompts[-1] != template_ids(again)) == kept, (message, answer)
+        assert again.parity.checked is False
+
+
 def test_a_tokenizer_that_does_not_fit():
     backend = Scripted("x")
     backend.vocab_size = 300
-    with pytest.raises(ModelFileError, match=r"ids up to 316 and the model has 300 tokens"):
+    with pytest.raises(ModelFileError, match=r"ids up to 316, but the model has only 300 tokens"):
         ChatSession(backend=backend, tokenizer=tiny_tokenizer())
 
 
@@ -572,7 +695,7 @@ def test_conversations_in_threads(llama):
 
 def test_the_backend_is_chosen(llama, monkeypatch):
     class Machine:
-        def explain(self, files):
+        def choose(self, files):
             assert files.folder == llama
             return detect.Choice("reference", "it is the only one")
 
@@ -605,7 +728,9 @@ def test_the_processor_where_the_gpu_fails(llama, monkeypatch):
 
     monkeypatch.setattr(opening, "open_backend", opened)
     monkeypatch.setattr(detect, "detect", _WithGPU)
-    with pytest.warns(opening.GPUFallback, match=r"on the processor, since the GPU failed: .*memory\. Close") as warned:
+    with pytest.warns(
+        opening.GPUFallback, match=r"on the processor because the GPU failed: .*memory\. Close"
+    ) as warned:
         session = ChatSession(llama, backend="reference", max_new_tokens=2)
     assert len(warned) == 1 and "\n" not in str(warned[0].message)
     assert session.ask("Hello").ids
@@ -620,7 +745,7 @@ def test_the_processor_where_the_gpu_fails(llama, monkeypatch):
 
 def test_a_device(llama):
     assert ChatSession(llama, backend="reference", device="cpu").backend.device == "CPU"
-    with pytest.raises(BackendError, match="runs on the CPU, and not on 'cuda'"):
+    with pytest.raises(BackendError, match="runs only on the CPU, not on 'cuda'"):
         ChatSession(llama, backend="reference", device="cuda")
 
 
@@ -653,7 +778,7 @@ def test_one_answer_with_this_tokenizer(llama):
     history = [*messages, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "And?"}]
     assert isinstance(one_answer(tokenizer, history, llama, max_new_tokens=5), str)
     larger = tiny_tokenizer(400)
-    with pytest.raises(ModelFileError, match="was not trained with this tokenizer"):
+    with pytest.raises(ModelFileError, match="wasn't trained with this tokenizer"):
         one_answer(larger, messages, llama)
 
 
@@ -688,15 +813,20 @@ def test_the_shipped_model():
 
 def test_a_turn_that_fits_is_rendered_and_encoded_once(monkeypatch):
     session = scripted(system="Be short.")
-    calls = []
-    for name in ("render", "encode"):
-        original = getattr(apply, name)
-        monkeypatch.setattr(
-            apply, name, lambda *args, name=name, original=original, **kw: calls.append(name) or original(*args, **kw)
-        )
-    for question in ("One", "Two"):
-        calls.clear()
+    renders, encoded = [], []
+    render, encode = apply.render, kept_answers.encode
+    monkeypatch.setattr(
+        apply, "render", lambda *args, **options: renders.append(render(*args, **options)) or renders[-1]
+    )
+    monkeypatch.setattr(
+        kept_answers,
+        "encode",
+        lambda t, text, *rest, **options: encoded.append(text) or encode(t, text, *rest, **options),
+    )
+    for question in ("One", "Two", "Three"):
+        renders.clear(), encoded.clear()
         session.ask(question)
-        assert calls == ["render", "encode"]
+        assert len(renders) == 1
+        assert "".join(reversed(encoded)) == renders[0]
         ids = tiny_tokenizer().apply_chat_template(session.messages[:-1], add_generation_prompt=True)
         assert session.backend.prompts[-1] == ids

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from bpelab.chat import transcript
 from bpelab.chat.sampling import Sampling
 from bpelab.chat.transcript import Transcript, copy_messages, read, write
+from bpelab.chat_templates.kept_answers import GeneratedAnswer
 from bpelab.cli.chat.conversation_file import read_conversation
 from bpelab.errors import ConversationError
 
@@ -38,12 +39,16 @@ SAMPLING = st.builds(
     seed=st.none() | st.integers(0, 2**40),
 )
 
+ANSWER = st.builds(GeneratedAnswer, st.lists(st.integers(0, 2**31)).map(tuple), TEXT.map(transcript.deep_copy_json))
 
-@given(st.lists(MESSAGE, max_size=4), TEXT, st.integers(1, 10**6), SAMPLING)
-def test_there_and_back(tmp_path_factory, messages, model, most, sampling):
+
+@given(st.lists(MESSAGE, max_size=4), TEXT, st.integers(1, 10**6), SAMPLING, st.data())
+def test_there_and_back(tmp_path_factory, messages, model, most, sampling, data):
     path = tmp_path_factory.getbasetemp() / "c.json"
     messages = copy_messages(messages) if messages else []
-    written = Transcript(messages, transcript.deep_copy_json(model), most, sampling)
+    answers = tuple(data.draw(st.none() | ANSWER) for _ in messages)
+    answers = answers if any(answers) else ()
+    written = Transcript(messages, transcript.deep_copy_json(model), most, sampling, answers)
     write(path, written)
     assert read(path) == written
     assert read_conversation(path) == (messages, None)  # where other programs look for them
@@ -84,6 +89,15 @@ def test_a_good_file(tmp_path, good):
         ({"messages": [{"role": 1, "content": "x"}]}, r'messages\[0\]\["role"\]'),
         ({"messages": [{"role": "user", "content": 5}]}, r'messages\[0\]\["content"\]'),
         ({"more": 1}, "more: is not a key"),
+        ({"answers": {}}, "answers: expected a list"),
+        ({"answers": [None]}, "answers: has 1 entries for 2 messages"),
+        ({"answers": [None, [1]]}, r"answers\[1\]: expected an object"),
+        (
+            {"answers": [None, {"ids": [1]}]},
+            r"answers\[1\]: must be null, or have the keys ids and opening and no others",
+        ),
+        ({"answers": [None, {"ids": [1, True], "opening": ""}]}, r"answers\[1\]\.ids\[1\]: expected an integer"),
+        ({"answers": [None, {"ids": [1], "opening": 1}]}, r"answers\[1\]\.opening: expected a string"),
     ],
 )
 def test_files_with_something_wrong(tmp_path, good, change, message):
@@ -174,7 +188,7 @@ def test_writing_is_whole_or_not_at_all(tmp_path, monkeypatch):
         patch.setattr(os, "replace", fails)
         with pytest.raises(ConversationError, match=r"c\.json: can't be written: No space left"):
             write(path, Transcript([]))
-    for content, message in ((float("nan"), "can't be written"), ("x" * (1 << 24), "is the most")):
+    for content, message in ((float("nan"), "can't be written"), ("x" * (1 << 24), "are allowed")):
         with pytest.raises(ConversationError, match=message):
             write(path, Transcript([{"role": "user", "content": "x", "more": content}]))
     assert path.read_bytes() == before

@@ -1,6 +1,8 @@
 """Conversations made up by a random generator: turns, tools, lists of parts, and what templates stumble over."""
 
 import random
+from collections.abc import Iterator
+from itertools import pairwise
 
 WORDS = [
     "hello", " the", "  two", "\n", "\n\n", " ", "", "naïve", "日本語", "😀", "e\u0301", "1234", "a<b", "</p>", "[x]",
@@ -62,3 +64,26 @@ def conversation(rng: random.Random, plain: bool = False) -> list[dict]:
             {"role": "assistant", "content": text(rng), "reasoning_content": text(rng)},
         ]))  # fmt: skip
     return messages
+
+
+def steps(messages: list[dict]) -> Iterator[tuple[int, list, list]]:
+    """Yield (number of messages before, before, after) for each step; before and after are messages, and with prompt?
+
+    A message is a step, and so is the prompt for an answer.
+    """
+    for number in range(1, len(messages)):
+        prompt = [[messages[:number], True]] if messages[number]["role"] == "assistant" else []
+        for before, after in pairwise([[messages[:number], False], *prompt, [messages[: number + 1], False]]):
+            yield number, before, after
+
+
+def as_newest_hands_on(messages: list[dict]) -> list[dict]:
+    """Return messages as transformers 5.24 hands them to a template, for earlier versions, which hand on what they get.
+
+    No key has the value None, and reasoning has both names. `tests/real` compares with 5.24 itself.
+    """
+    handed = [{key: value for key, value in message.items() if value is not None} for message in messages]
+    return [
+        {"thinking": message["reasoning_content"], **message} if "reasoning_content" in message else message
+        for message in handed
+    ]

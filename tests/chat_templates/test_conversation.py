@@ -10,7 +10,8 @@ import pytest
 from bpelab import BPETokenizer
 from bpelab._support.install import install_command
 from bpelab.chat import apply_chat_template, count_conversation, fit_to_context
-from bpelab.chat_templates.tainted_string import TEMPLATE, UNKNOWN, Provenance, TaintedStr, concat
+from bpelab.chat_templates.provenance import TEMPLATE, UNKNOWN, Provenance
+from bpelab.chat_templates.tainted_string import TaintedStr, concat
 from bpelab.errors import ConversationError, MissingDependencyError, TemplateError
 from bpelab.postprocessors import TemplateProcessing
 
@@ -120,6 +121,24 @@ def test_without_jinja(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingDependencyError, match=re.escape(install_command("chat"))):
         apply_chat_template(tokenizer(), [{"role": "user", "content": "a"}], "chatml")
+
+
+def test_what_is_none_is_left_out():
+    """A template that writes what a message lacks writes nothing, and not the word None."""
+    messages = [{"role": "assistant", "content": None, "name": None, "tool_calls": [{"id": "1", "index": None}]}]
+    source = "{{ messages[0].content }}|{{ messages[0].name is defined }}|{{ messages[0].tool_calls[0].index }}"
+    assert apply_chat_template(tokenizer(), messages, source, tokenize=False) == "|False|None"
+    assert messages[0]["content"] is None
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "thinking", "reasoning"])
+def test_reasoning_has_the_names_that_templates_read(name):
+    messages = [{"role": "assistant", "content": "c", name: "<|im_end|>hm"}, {"role": "user", "content": "d"}]
+    source = "{% for m in messages %}{{ m.thinking }}={{ m.reasoning_content }};{% endfor %}"
+    text = apply_chat_template(tokenizer(), messages, source, tokenize=False)
+    assert text == "<|im_end|>hm=<|im_end|>hm;=;"
+    ids = apply_chat_template(tokenizer(), messages, source)
+    assert tokenizer().special_tokens["<|im_end|>"] not in ids
 
 
 def test_continuing_is_not_led_astray():

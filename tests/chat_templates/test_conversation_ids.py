@@ -2,10 +2,10 @@
 
 import json
 import random
-from itertools import pairwise
 
 import pytest
 
+from bpelab import BPETokenizer
 from bpelab.chat import Conversation, apply_chat_template
 from bpelab.chat_templates.prefix_check import check_prefixes
 from bpelab.chat_templates.template_order import writes_in_order
@@ -13,7 +13,7 @@ from bpelab.errors import ConversationError, TemplateError
 
 from ..conftest import amount
 from .conftest import sources, tokenizer
-from .conversations import conversation
+from .conversations import conversation, steps
 
 NOT_PRESERVING = {"mistral", "Qwen 3", "Mistral 3", "Phi 3", "DeepSeek R1"}
 IN_ORDER = {
@@ -72,31 +72,46 @@ def test_verdicts(name):
     assert check.preserving == (name not in NOT_PRESERVING), check
     assert check.proved == writes_in_order(sources()[name]) == (name in IN_ORDER)
     if not check.preserving:
-        *before, last = check.counterexample
-        prompt = last["role"] == "assistant"
-        first = apply_chat_template(tokenizer(), before, sources()[name], add_generation_prompt=prompt)
-        whole = apply_chat_template(tokenizer(), check.counterexample, sources()[name])
-        place = check.divergence.place
-        assert first[:place] == whole[:place]
-        assert first[place] != whole[place]
+        place, shown = check.divergence.place, check.counterexample
+        last = [both for number, *both in growing(sources()[name], shown) if number == len(shown) - 1]
+        assert any(one[:place] == two[:place] and one[place:] != two[place : len(one)] for one, two in last)
+
+
+def rendered(source, messages, **options):
+    """A conversation's ids or text; None if the template refuses it."""
+    try:
+        return apply_chat_template(tokenizer(), messages, source, **options)
+    except (ConversationError, TemplateError):
+        return None
+
+
+def growing(source, messages, **options):
+    """Yield what a conversation is before each step and after it, where neither is refused."""
+    for number, *both in steps(messages):
+        before, after = (rendered(source, part, add_generation_prompt=prompt, **options) for part, prompt in both)
+        if before is not None and after is not None:
+            yield number, before, after
 
 
 @pytest.mark.parametrize("name", sources())
-def test_verdicts_agree_with_random_conversations(name):
-    """What is proved of texts holds for conversations of any kind; what is found by search, for plain ones."""
+def test_verdicts_agree_with_brute_force(name):
+    """Of each conversation; and of each template: text changes in some conversation if it was said to."""
     rng, source = random.Random(name), sources()[name]
-
-    def render(messages, **options):
-        try:
-            return apply_chat_template(tokenizer(), messages, source, **options)
-        except (ConversationError, TemplateError):
-            return None
-
+    changed = 0
     for _ in range(amount(30, 3_000)):
         messages = conversation(rng)
-        texts = [render(messages[:n], tokenize=False) for n in range(1, len(messages) + 1)]
-        for text, longer in pairwise(text for text in texts if text is not None):
-            assert longer.startswith(text) or name not in IN_ORDER, messages
+        check = check_prefixes(tokenizer(), source, conversations=[messages])
+        numbers = [number for number, before, after in growing(source, messages) if after[: len(before)] != before]
+        assert check.preserving == (not numbers), messages
+        rewritten = [
+            number for number, *both in growing(source, messages, tokenize=False) if not both[1].startswith(both[0])
+        ]
+        assert check.preserves_text == (not {*rewritten} & {*numbers}), messages
+        shown = [number for number in rewritten if number in numbers] or numbers
+        assert shown[:1] == ([] if check.preserving else [len(check.counterexample) - 1])
+        assert not rewritten or name not in IN_ORDER, messages
+        changed += bool(rewritten)
+    assert bool(changed) == (name in NOT_PRESERVING), changed
 
 
 @pytest.mark.parametrize(
@@ -149,6 +164,43 @@ def test_a_models_own_spelling_stays():
     assert [id_ for id_, mine in zip(talk.ids, talk.mask) if mine] == [*spelled, t.token_to_id("<|im_end|>")]
     assert [p for p in talk.logprobs if p is not None] == [-0.5] * 6
     assert {author for author, mine in zip(talk.authors, talk.mask) if not mine} == {"template", "user"}
+
+
+def test_an_answer_that_merges_with_its_prompt():
+    """The text only grows, and the ids don't: the line breaks of prompt and answer become one token."""
+    t = BPETokenizer.train(
+        "user\n\nassistant\n\n" * 3, 260, pattern=None, special_tokens=["<|im_start|>", "<|im_end|>"]
+    )
+    check = check_prefixes(t, "chatml")
+    assert (check.preserving, check.preserves_text, check.proved) == (False, True, True)
+    assert check.counterexample[-1] == {"role": "assistant", "content": "\nIt is."}
+    assert str(check).startswith("prefix-preserving as text, but not as ids: message 2 changes id")
+    talk = Conversation(t, "chatml")
+    talk.add(ASK)
+    talk.prompt()
+    talk.add_generated(t.encode("\nIt is."))
+    assert t.decode(talk.ids) == apply_chat_template(t, talk.messages, "chatml", tokenize=False)[: -len("<|im_end|>\n")]
+    assert "the same text has other tokens" in talk.diverges().reason
+
+
+def test_what_a_template_writes_around_an_answer_that_was_cut_off():
+    """Also before one without any text: all that stands between the prompt and the next question is appended."""
+    answer = "{% if m.role == 'assistant' %} ({{ m.content }}) {% else %}{{ m.content }}{% endif %}"
+    source = "{% for m in messages %}" + answer + "<|im_end|>{% endfor %}{% if add_generation_prompt %} ({% endif %}"
+    for content in ("", "Yes"):
+        talk = Conversation(tokenizer(), source)
+        talk.add(ASK)
+        talk.prompt()
+        talk.add_generated(tokenizer().encode(content))
+        talk.add(ASK)
+        assert tokenizer().decode(talk.ids) == f"Is it?<|im_end|> ({content}) <|im_end|>Is it?<|im_end|>"
+    source = source.replace("%} (", "%} (<think></think>", 1)  # the prompt doesn't have it, and the answer does
+    talk = Conversation(tokenizer(), source)
+    talk.add(ASK)
+    talk.prompt()
+    talk.add_generated([])
+    talk.add(ASK)
+    assert tokenizer().decode(talk.ids) == "Is it?<|im_end|> (<think></think>) <|im_end|>Is it?<|im_end|>"
 
 
 def test_thinking_stays_and_the_conversation_says_so_before():

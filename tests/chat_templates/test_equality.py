@@ -10,7 +10,7 @@ from bpelab.errors import ConversationError, TemplateError
 
 from ..conftest import amount
 from .conftest import characters, sources, tokenizer
-from .conversations import TOOLS, conversation
+from .conversations import TOOLS, as_newest_hands_on, conversation
 from .templates import GENERATION
 
 
@@ -34,7 +34,9 @@ def test_texts(name, theirs):
         if not options and messages[-1]["content"] and rng.random() < 0.5:
             options = {"continue_final_message": True}
         try:
-            want = theirs.apply_chat_template(messages, chat_template=source, tools=tools, tokenize=False, **options)
+            want = theirs.apply_chat_template(
+                as_newest_hands_on(messages), chat_template=source, tools=tools, tokenize=False, **options
+            )
         except Exception:
             want = None
         if name in NAMED and any(m.get("tool_calls") or isinstance(m["content"], list) for m in messages):

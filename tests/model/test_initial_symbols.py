@@ -97,10 +97,10 @@ def test_any_text(tmp_path):
 
 
 def test_symbols_stand_alone():
-    units = InitialSymbols(characters=True, symbols={b"ab": 7, b"abc": 8, "é".encode(): 9}, unk_id=0)
-    assert units.cut("xababcé".encode()) == [b"x", b"ab", b"abc", "é".encode()]
-    assert units.ids("xababcéab".encode(), {b"x": 1}) == [1, 7, 8, 9, 7]
-    assert units.ids(b"", {}) == []
+    initial_symbols = InitialSymbols(characters=True, symbols={b"ab": 7, b"abc": 8, "é".encode(): 9}, unk_id=0)
+    assert initial_symbols.cut("xababcé".encode()) == [b"x", b"ab", b"abc", "é".encode()]
+    assert initial_symbols.ids("xababcéab".encode(), {b"x": 1}) == [1, 7, 8, 9, 7]
+    assert initial_symbols.ids(b"", {}) == []
 
 
 def test_pieces_that_are_no_utf8():

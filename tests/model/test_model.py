@@ -108,12 +108,16 @@ def test_a_rank_table_is_a_mapping():
 
 
 def test_what_a_model_shows_and_equals():
-    units = InitialSymbols(characters=True, unk_id=0)
-    model = BPEModel({0: b"a"}, {}, alphabet={b"a": 0}, units=units)
+    initial_symbols = InitialSymbols(characters=True, unk_id=0)
+    model = BPEModel({0: b"a"}, {}, alphabet={b"a": 0}, initial_symbols=initial_symbols)
     assert (
-        repr(model) == f"BPEModel(tokens={{0: b'a'}}, merges={{}}, alphabet={{b'a': 0}}, ignore_merges=False, {units=})"
+        repr(model)
+        == f"BPEModel(tokens={{0: b'a'}}, merges={{}}, alphabet={{b'a': 0}}, ignore_merges=False, {initial_symbols=})"
     )
-    same, other = BPEModel({0: b"a"}, {}, {b"a": 0}, False, units), BPEModel({0: b"a"}, {}, {b"a": 0}, True, units)
+    same, other = (
+        BPEModel({0: b"a"}, {}, {b"a": 0}, False, initial_symbols),
+        BPEModel({0: b"a"}, {}, {b"a": 0}, True, initial_symbols),
+    )
     assert model == same and hash(model) == hash(same) and model not in (other, 5)
     for again in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert again == model and type(again) is BPEModel

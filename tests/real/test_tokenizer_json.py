@@ -1,23 +1,23 @@
 """Each real tokenizer.json against Hugging Face's `tokenizers`: ids, decoding, offsets, streams, saved and reopened."""
 
 import random
+import warnings
 from functools import lru_cache
 
 import pytest
 
 from bpelab import BPETokenizer, StreamDecoder
+from bpelab.formats.published_patterns import UnpublishedPattern
 from bpelab.streaming import StreamEncoder
 
+from .. import tokenizers_1
 from .catalogue import TOKENIZER_JSON, RealFile
 from .download import real_file
-from .texts import random_strings, texts
+from .texts import random_strings, shared_lines, texts
 
 tokenizers = pytest.importorskip("tokenizers")
 SAMPLE = 400
-every_file = pytest.mark.parametrize(
-    "file",  # all tests of a file run in one worker, which opens it once
-    [pytest.param(file, id=file.name, marks=pytest.mark.xdist_group(file.name)) for file in TOKENIZER_JSON],
-)
+every_file = pytest.mark.parametrize("file", [pytest.param(file, id=file.name) for file in TOKENIZER_JSON])
 
 
 @lru_cache(2)
@@ -35,7 +35,7 @@ def compared(file: RealFile) -> tuple[list[str], list["tokenizers.Encoding"]]:
     """All texts for the file, and what Hugging Face makes of them."""
     _, theirs = both(file)
     names = [token.content for token in theirs.get_added_tokens_decoder().values()]
-    everything = [*texts(), *random_strings(names)]
+    everything = [*texts(), *random_strings(names), *shared_lines()]
     return everything, theirs.encode_batch(everything, add_special_tokens=False)
 
 
@@ -59,7 +59,8 @@ def test_ids(file, record_property):
     sample = everything[:SAMPLE]
     around = [ours.encode(text, allowed_special="all") for text in sample]
     assert first_difference(sample, around, [theirs.encode(text).ids for text in sample]) is None
-    record_property("texts", len(everything))
+    record_property("texts", len(everything) - len(shared_lines()))
+    record_property("library", "tokenizers")
     record_property("tokenizer", file.name)
 
 
@@ -99,16 +100,74 @@ def test_streams(file):
         assert "".join(decoder.push([n]) for n in expected[i].ids) + decoder.finish() == ours.decode(expected[i].ids)
 
 
-@every_file
-def test_saved_and_reopened(file, tmp_path):
-    """What is saved opens here and at Hugging Face's, with the same ids."""
-    ours, _ = both(file)
+@lru_cache(1)
+def sample(file: RealFile) -> tuple[list[str], list[list[int]]]:
+    """Texts for the file, and the ids that Hugging Face gives them."""
     everything, expected = compared(file)
-    ours.save(tmp_path)
-    again = BPETokenizer.from_pretrained(tmp_path)
-    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    chosen = random.Random(file.name).sample(range(len(everything)), SAMPLE)
+    return [everything[i] for i in chosen], [expected[i].ids for i in chosen]
+
+
+@pytest.fixture(scope="module")
+def save(tmp_path_factory):
+    """A function that saves a file, and does so once while its tests follow each other."""
+
+    @lru_cache(1)
+    def save(file):
+        folder = tmp_path_factory.mktemp("saved")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            both(file)[0].save(folder)
+        assert {warning.category for warning in warned} <= {UnpublishedPattern}
+        return folder, bool(warned)
+
+    return save
+
+
+@pytest.fixture
+def saved(file, save):
+    """The folder of what bpelab saves of the file, and whether it warned that tokenizers 1.0 can't encode with it."""
+    return save(file)
+
+
+@every_file
+def test_saved_and_reopened(file, saved):
+    """What is saved opens here and at Hugging Face's, with the same ids."""
+    folder, _ = saved
+    again = BPETokenizer.from_pretrained(folder)
+    theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     theirs.no_truncation()
     theirs.no_padding()
-    for i in random.Random(file.name).sample(range(len(everything)), SAMPLE):
-        assert again.encode(everything[i], allowed_special="all", add_special_tokens=False) == expected[i].ids
-        assert theirs.encode(everything[i], add_special_tokens=False).ids == expected[i].ids
+    for text, ids in zip(*sample(file)):
+        assert again.encode(text, allowed_special="all", add_special_tokens=False) == ids
+        assert theirs.encode(text, add_special_tokens=False).ids == ids
+
+
+@every_file
+def test_saved_and_read_by_transformers(file, saved, record_property):
+    transformers = pytest.importorskip("transformers")
+    theirs = transformers.AutoTokenizer.from_pretrained(saved[0])
+    texts, expected = sample(file)
+    assert first_difference(texts, theirs(texts, add_special_tokens=False)["input_ids"], expected) is None
+    record_property("reader", "transformers")
+    record_property("tokenizer", file.name)
+
+
+@every_file
+def test_saved_and_read_by_tokenizers_1(file, saved, record_property):
+    folder, warned = saved
+    texts, expected = sample(file)
+    try:
+        original = tokenizers_1.encode(real_file(file), texts)
+    except tokenizers_1.RefusedError as error:
+        original = str(error)
+    try:
+        ids = tokenizers_1.encode(folder / "tokenizer.json", texts)
+    except tokenizers_1.RefusedError as error:
+        assert str(error) == original
+        assert warned == ("`Split` pattern" in str(error))
+        return
+    assert not warned
+    assert first_difference(texts, ids, expected) is None
+    record_property("reader", "tokenizers 1.0")
+    record_property("tokenizer", file.name)

@@ -1,7 +1,7 @@
 """The texts on which real tokenizers are compared: languages, code, oddities, and strings drawn at random.
 
-All come from the project itself or from a seed, so that every run compares the same ones; where the reference material
-lies beside the checkout, its lines in 67 languages are compared too.
+All come from the project itself or from a seed, so that every run compares the same ones. Where the reference material
+lies beside the checkout, its lines in 67 languages are compared too, and not counted.
 """
 
 import random
@@ -31,17 +31,20 @@ def texts() -> tuple[str, ...]:
     passages = [path.read_text("utf-8") for path in sorted(files("bpelab.data.passages").iterdir(), key=str)
                 if path.name.endswith(".txt")]  # fmt: skip
     lines = {line: None for passage in passages for line in passage.splitlines(keepends=True)}
-    udhr = SHARED / "texts" / "udhr_multilingual.txt"
-    if udhr.exists():
-        lines |= dict.fromkeys(udhr.read_text("utf-8").splitlines())
     return ("", *passages, *lines)
 
 
-def random_strings(special: list[str], seed: int = 20_261_126) -> list[str]:
+@lru_cache(None)
+def shared_lines() -> tuple[str, ...]:
+    udhr = SHARED / "texts" / "udhr_multilingual.txt"
+    return tuple(dict.fromkeys(udhr.read_text("utf-8").splitlines())) if udhr.exists() else ()
+
+
+def random_strings(special: list[str], seed: int = 20_261_126, number: int = RANDOM_STRINGS) -> list[str]:
     """Strings of one or two alphabets each, with names of special tokens, whole and cut, thrown in."""
     rng = random.Random(seed)
     strings = []
-    for _ in range(RANDOM_STRINGS):
+    for _ in range(number):
         letters = "".join(rng.sample(ALPHABETS, rng.choice((1, 1, 2))))
         text = "".join(rng.choices(letters, k=rng.choice((1, 3, 10, 40, 200))))
         if special and rng.random() < 0.3:

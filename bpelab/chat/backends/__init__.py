@@ -1,4 +1,4 @@
-"""Backends run models: five of them implement one small protocol; the two models used last are kept loaded.
+"""Backends run models: five of them implement one small protocol; the two most recently used models stay loaded.
 
 A backend is a module of this package with `open(files, ...)` and `supports(files)`; `base` defines the protocol. Each
 needs its own packages, which are imported only when that backend is opened.
@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ..._support.install import install_command
+from ..._support.validate import check_size
 from ...errors import BackendError, MissingDependencyError, ModelFileError
 from .base import Backend
 
@@ -55,12 +56,11 @@ def open_backend(
     MissingDependencyError.
     """
     if name not in BACKENDS:
-        raise BackendError(f"there is no backend {name!r}: there are {', '.join(BACKENDS)}")
+        raise BackendError(f"there is no backend {name!r}; choose one of {', '.join(BACKENDS)}")
     options: dict[str, Any] = {"n_ctx": n_ctx, "n_gpu_layers": n_gpu_layers, "threads": threads}
     for option, value in options.items():
-        least = 0 if option == "n_gpu_layers" else 1
-        if value is not None and (type(value) is not int or value < least):
-            raise ValueError(f"{option} must be a whole number of at least {least}, and is {value!r}")
+        if value is not None:
+            check_size(value, option, 0 if option == "n_gpu_layers" else 1)
     made_for = files.context_length
     if n_ctx is not None and made_for is not None and n_ctx > made_for:
         raise BackendError(f"{files.name} was made for {made_for:,} ids, so it can't have a context of {n_ctx:,}")
@@ -101,7 +101,7 @@ def _state(files: "ModelFiles") -> Hashable:
     try:
         found = [(path, os.stat(path)) for path in paths if path.suffix != ".json" or path.exists()]
     except OSError as error:
-        raise ModelFileError(f"{error.filename} can't be read any more: {error.strerror}") from error
+        raise ModelFileError(f"{error.filename} can no longer be read: {error.strerror}") from error
     return tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in found)
 
 

@@ -62,12 +62,14 @@ class Backend(ABC):
         holds, or none; Cancelled where `cancelled()` is true between two chunks. After an error the cache is empty.
         """
         if not ids:
-            raise ConversationError("there are no ids: a model needs at least one to go on with")
+            raise ConversationError("no ids were given: a model needs at least one to continue from")
         if len(ids) > self.context:
-            raise ConversationError(f"{len(ids):,} ids are more than the context of {self.context:,} holds")
+            raise ConversationError(f"{len(ids):,} ids don't fit into the context of {self.context:,}")
         strange = next((token for token in ids if not 0 <= token < self.vocab_size), None)
         if strange is not None:
-            raise ConversationError(f"the model has {self.vocab_size:,} tokens, and the prompt holds the id {strange}")
+            raise ConversationError(
+                f"the prompt has the id {strange}, but the model has only {self.vocab_size:,} tokens"
+            )
         with self._in_use():
             cached, self._cached_ids = self._cached_ids, []
             shared = 0
@@ -103,7 +105,7 @@ class Backend(ABC):
         """Hold the lock: `close` waits for a call in progress, and calls after it raise BackendError."""
         with self._lock:
             if self.closed:
-                raise BackendError(f"{self.name}: this model was closed to make room for others: open it again")
+                raise BackendError(f"{self.name}: this model was closed to make room for another: open it again")
             yield
 
     def __enter__(self) -> "Backend":

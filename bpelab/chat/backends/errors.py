@@ -6,7 +6,6 @@ what to do. Chapter: Chat on your hardware.
 """
 
 import importlib
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,7 +23,7 @@ SHORT = ("memory", "alloc", "resource temporarily")
 """Words that mark an engine's message as an out-of-memory error."""
 LONGEST = 300
 """The most characters of an engine's own message that are quoted."""
-LESS = "Take a model of fewer or smaller weights (a 4-bit quantization, say), or a smaller context"
+LESS = "Use a smaller model, such as a 4-bit quantization, or a smaller context"
 SPARE = 300 << 20
 """Bytes of a process's own memory limit that a model can't have: what threads and code reserve counts there too."""
 
@@ -42,7 +41,7 @@ def import_extra(name: str, extra: str) -> Any:
         raise missing_error(name, error.name, extra) from error
     except Exception as error:  # such as a missing driver or system library
         raise BackendError(
-            f"{name} is installed, but does not load here: {_said(error)}. Install it again, for this machine: "
+            f"{name} is installed but can't be loaded: {_said(error)}. Reinstall it for this machine: "
             f"{install_command(extra, pip='pip install --force-reinstall')}"
         ) from error
 
@@ -73,9 +72,9 @@ def load_error(engine: str, files: "ModelFiles", message: str, out_of_memory: bo
             f"{files.name}: {engine} doesn't have enough memory for it: {message}. {LESS}, or fewer GPU layers"
         )
     return ModelFileError(
-        f"{files.name}: {engine} doesn't load it: {message}. Its architecture is {files.architecture}: if this "
-        f"{engine} doesn't know that, a newer one or another backend may; if it does, a file may be damaged: get it "
-        "again"
+        f"{files.name}: {engine} can't load it: {message}. Its architecture is {files.architecture}: if this version "
+        f"of {engine} doesn't support that, try a newer one or another backend; otherwise a file may be damaged, so "
+        "download it again"
     )
 
 
@@ -88,7 +87,7 @@ def translating_run_errors(engine: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise BackendError(
-            f"{engine} failed while it ran: {_said(error)}. If memory is short: {LESS.lower()}"
+            f"{engine} failed while running: {_said(error)}. If memory is short: {LESS.lower()}"
         ) from error
 
 
@@ -110,14 +109,14 @@ def check_memory(files: "ModelFiles", weights: int, cache: int) -> None:
             )
         )
         raise BackendError(
-            f"{files.name}: not enough memory: it needs about {', '.join(sizes)}; {max(0, free) / 1e9:,.2f} GB are "
-            f"free here. {LESS}"
+            f"{files.name}: not enough memory: it needs about {', '.join(sizes)}, but only "
+            f"{max(0, free) / 1e9:,.2f} GB are free. {LESS}"
         )
 
 
 def free_memory() -> int | None:
     """Return the bytes of main memory that this process can still take, within its own limit; None if unknown."""
-    free = host.windows().get("free") if sys.platform == "win32" else host.memory()[1]
+    free = host.memory()[1]
     with suppress(ImportError, OSError):  # no such limits, or a system that doesn't report what is in use
         import resource
 

@@ -64,7 +64,7 @@ def read_model_shape(files: "ModelFiles") -> ModelShape:
     """
     kind = files.architecture
     if kind not in ARCHITECTURES:
-        raise ModelFileError(f"its architecture is {kind!r}, and the reference backend has {', '.join(ARCHITECTURES)}")
+        raise ModelFileError(f"its architecture is {kind!r}; the reference backend supports {', '.join(ARCHITECTURES)}")
     config = files.config if files.safetensors else _like_config(files.metadata, kind)
     windowed = config.get("sliding_window") and config.get("use_sliding_window", kind != "qwen2")
     others = [key for key in UNKNOWN if config.get(key)] + ["sliding_window"] * bool(windowed)
@@ -76,7 +76,7 @@ def read_model_shape(files: "ModelFiles") -> ModelShape:
     hidden, heads = _size(config, "hidden_size"), _size(config, "num_attention_heads")
     head_dim, kv_heads = _size(config, "head_dim", hidden // heads), _size(config, "num_key_value_heads", heads)
     if head_dim % 2 or heads % kv_heads:
-        raise ModelFileError("the heads are odd, or can't share keys evenly, so nothing can be computed with them")
+        raise ModelFileError("its heads have an odd size, or can't share keys evenly")
     return ModelShape(
         hidden=hidden,
         inner=_size(config, "intermediate_size"),
@@ -105,7 +105,7 @@ def _frequencies(config: Mapping[str, Any], head_dim: int) -> NDArray[np.float32
     """
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     if not isinstance(rope, Mapping):
-        raise ModelFileError(f"the parameters of RoPE are {short_repr(rope)}, and an object was expected")
+        raise ModelFileError(f"its RoPE parameters must be an object, not {short_repr(rope)}")
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind not in ("default", "llama3") or rope.get("partial_rotary_factor", 1) != 1:
         raise ModelFileError(f"its RoPE is scaled or partial ({kind!r}), which the reference backend doesn't support")
@@ -122,12 +122,12 @@ def _frequencies(config: Mapping[str, Any], head_dim: int) -> NDArray[np.float32
 def _size(config: Mapping[str, Any], key: str, default: int | None = None) -> int:
     value: Any = default if config.get(key) is None else config[key]
     if type(value) is not int or not 0 < value < 1 << 32:
-        raise ModelFileError(f"its {key} is {short_repr(value)}, and a whole number from 1 on was expected")
+        raise ModelFileError(f"its {key} must be a whole number of at least 1, not {short_repr(value)}")
     return int(value)
 
 
 def _positive(config: Mapping[str, Any], key: str, default: float | None = None) -> float:
     value: Any = default if config.get(key) is None else config[key]
     if type(value) not in (int, float) or not 0 < value < 1e30:
-        raise ModelFileError(f"its {key} is {short_repr(value)}, and a number above 0 was expected")
+        raise ModelFileError(f"its {key} must be a number above 0, not {short_repr(value)}")
     return float(value)

@@ -48,11 +48,11 @@ def open(
     if problem:
         raise ModelFileError(f"{files.name}: {problem}")
     if device not in (None, "cpu", "gpu"):
-        raise BackendError(f'llama.cpp has the devices "cpu" and "gpu", and no {device!r}')
+        raise BackendError(f'llama.cpp has no device {device!r}, only "cpu" and "gpu"')
     offloads = import_extra("llama_cpp", "llama").llama_supports_gpu_offload()
     if (gpu_layers or device == "gpu") and not offloads:
         raise BackendError(
-            "this llama.cpp can't use a GPU: it was built for the CPU, or finds no driver. `bpelab doctor` says how to "
+            "this llama.cpp can't use a GPU: it was built for the CPU, or found no driver. `bpelab doctor` says how to "
             "build it for the GPU of this machine"
         )
     on_cpu = device == "cpu" or gpu_layers == 0 or not offloads
@@ -132,7 +132,7 @@ class LlamaCppBackend(ExternalBackend):
         with captured_log(self._engine) as log:
             code = self._engine.llama_decode(self._run, self._engine.llama_batch_get_one(tokens, len(ids)))
         if code:
-            raise BackendError(f"llama.cpp failed while it ran, with code {code}: {first_error(log)}. {LESS}")
+            raise BackendError(f"llama.cpp failed with code {code}: {first_error(log)}. {LESS}")
         self._count += len(ids)
         row = self._engine.llama_get_logits_ith(self._run, -1)
         size = self._engine.llama_vocab_n_tokens(self._vocabulary)

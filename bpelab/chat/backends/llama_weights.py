@@ -79,11 +79,11 @@ class LlamaFile:
             if tensor.type not in STORED:
                 kinds = ", ".join(STORED)
                 raise ModelFileError(
-                    f"its tensor {tensor.name} is {tensor.type}, and the reference backend has {kinds}"
+                    f"its tensor {tensor.name} is {tensor.type}; the reference backend supports {kinds}"
                 )
             plain = re.sub(r"\.\d+\.", ".{}.", tensor.name)
             if plain not in KNOWN and not (shape.biased and plain in BIASES) and not plain.endswith(".inv_freq"):
-                raise ModelFileError(f"its tensor {tensor.name} isn't in any Llama that the reference backend has")
+                raise ModelFileError(f"the reference backend doesn't know its tensor {tensor.name}")
         self.vocab_size = self.find("embedding").shape[0]
         self.memory = sum(tensor.size * (1 if tensor.type == "F32" else 2) for tensor in found)
 
@@ -97,7 +97,7 @@ class LlamaFile:
     def read(self, tensor: Tensor, *shape: int) -> Array:
         """Read a tensor's numbers. Raises ModelFileError if its shape isn't `shape`."""
         if tensor.shape != shape:
-            raise ModelFileError(f"its tensor {tensor.name} has the shape {tensor.shape}, and {shape} was expected")
+            raise ModelFileError(f"its tensor {tensor.name} has the shape {tensor.shape} instead of {shape}")
         stored = self.order + STORED[tensor.type]
         count = tensor.size // np.dtype(stored).itemsize
         numbers = np.fromfile(tensor.path, stored, count, offset=tensor.offset)

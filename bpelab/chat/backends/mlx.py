@@ -22,7 +22,7 @@ def supports(files: "ModelFiles") -> str | None:
     if not files.safetensors:
         return "MLX runs models whose weights are safetensors, and this model has none"
     if files.config.get("model_file"):
-        return f"its config.json names code to run, {files.config['model_file']}; bpelab runs no code that models bring"
+        return f"its config.json asks to run code, {files.config['model_file']}; bpelab never runs a model's code"
     return None
 
 
@@ -53,7 +53,7 @@ class MlxBackend(ExternalBackend):
     def __init__(self, files: "ModelFiles", context: int, device: str | None) -> None:
         self._mx = mx = import_extra("mlx.core", "mlx")
         if device not in (None, "cpu", "gpu"):
-            raise BackendError(f'MLX has the devices "cpu" and "gpu", and no {device!r}')
+            raise BackendError(f'MLX has no device {device!r}, only "cpu" and "gpu"')
         self._device = mx.default_device() if device is None else getattr(mx, device)
         on_cpu = self._device == mx.cpu
         if on_cpu:

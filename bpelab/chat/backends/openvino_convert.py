@@ -80,11 +80,11 @@ def _convert(files: "ModelFiles", target: Path) -> None:
         check=False,
     )
     if done.returncode == KILLED:
-        raise load_error("OpenVINO", files, "the system ended the conversion: out of memory")
+        raise load_error("OpenVINO", files, "the system killed the conversion: out of memory")
     if done.returncode:
         # The last error, from the line that starts with its name.
         message = one_line(re.split(r"^(?=[\w.]*(?:Error|Exception)\b)", done.stderr, flags=re.MULTILINE)[-1])
-        message = message or f"the conversion ended with code {done.returncode}"
+        message = message or f"the conversion failed with code {done.returncode}"
         if message.startswith("ModuleNotFoundError"):
             raise missing_error("optimum-intel", message.split("'")[1], "openvino")
         raise load_error("OpenVINO", files, message)

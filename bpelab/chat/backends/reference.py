@@ -11,6 +11,7 @@ Ainslie et al. 2023 (shared keys and values), Shazeer 2020 (SwiGLU); transformer
 logits agree.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,9 @@ class ReferenceBackend(Backend):
         size = (shape.layers, shape.kv_heads, context, shape.head_dim)
         self.keys, self.values = np.zeros(size, np.float32), np.zeros(size, np.float32)
         self.filled = 0
+        self.record: Callable[[Array, Array], None] | None = None
+        """Called after each layer, if it is set: with the attention weights, of shape (heads, rows, cached rows), and
+        with the rows as the layer leaves them."""
 
     def _keep(self, count: int) -> int:
         self.filled = count
@@ -57,14 +61,17 @@ class ReferenceBackend(Backend):
             rows = self.weights.embedding[ids]
             for layer, keys, values in zip(self.weights.layers, self.keys, self.values):
                 queries, keys[:, start:end], values[:, start:end] = self._project(rows, layer, turn)
-                rows = rows + attend(queries, keys[:, :end], values[:, :end], future) @ layer.output
+                weights = attention_weights(queries, keys[:, :end], future)
+                rows = rows + attend(weights, values[:, :end]) @ layer.output
                 rows = rows + feed_forward(normalized(rows, layer.mlp_norm, epsilon), layer)
+                if self.record is not None:
+                    self.record(weights, rows)
             self.filled = end
             logits: Array = normalized(rows[-1], self.weights.norm, epsilon) @ self.weights.head
             return logits
 
     def _project(self, rows: Array, layer: Layer, turn: tuple[Array, Array]) -> tuple[Array, Array, Array]:
-        """Return each row's queries, keys and values, of shape (heads, rows, head_dim); RoPE turns all but values."""
+        """Return each row's queries and keys, with RoPE applied, and values, each of shape (heads, rows, head_dim)."""
         heads, kv_heads = self.shape.heads, self.shape.kv_heads
         mixed = normalized(rows, layer.attention_norm, self.shape.epsilon) @ layer.qkv + layer.qkv_bias
         by_head = mixed.reshape(len(rows), -1, self.shape.head_dim).swapaxes(0, 1)
@@ -83,15 +90,16 @@ def normalized(rows: Array, weight: Array, epsilon: float) -> Array:
 
 
 def rotated(heads: Array, cosines: Array, sines: Array) -> Array:
-    """Apply RoPE: number i of a head's first half and number i of its second half form a point, turned by an angle that
-    grows with the position. The product of two turned heads depends only on their distance, not on their positions."""
+    """Apply RoPE: rotate each head's numbers in pairs, one from its first half and one from its second, by angles that
+    grow with the position. The product of two rotated heads depends only on their distance, not on their positions."""
     half = heads.shape[-1] // 2
     across: Array = np.concatenate([-heads[..., half:], heads[..., :half]], axis=-1)
     return heads * cosines + across * sines
 
 
 def attention_weights(queries: Array, keys: Array, future: Array) -> Array:
-    """Return how much each query takes of each key's value, (heads, rows, cached rows); each row adds up to 1."""
+    """Return each query's weights for all keys, of shape (heads, rows, cached rows); each row adds up to 1.
+    Neighbouring heads of queries may share one head of keys."""
     heads, rows, size = queries.shape
     grouped = queries.reshape(len(keys), -1, size)  # heads that share keys, one below the other: one product for all
     scores = (grouped @ keys.swapaxes(1, 2) / np.float32(np.sqrt(size))).reshape(heads, rows, -1) + future
@@ -100,13 +108,11 @@ def attention_weights(queries: Array, keys: Array, future: Array) -> Array:
     return weights
 
 
-def attend(queries: Array, keys: Array, values: Array, future: Array) -> Array:
-    """Apply attention: every query weighs the keys up to its own, and mixes their values by these weights. Neighbouring
-    query heads share one head of keys and values. Returns rows with the heads side by side."""
-    heads, rows, size = queries.shape
-    weights = attention_weights(queries, keys, future)
-    mixed: Array = weights.reshape(len(keys), -1, weights.shape[-1]) @ values
-    return mixed.reshape(heads, rows, size).swapaxes(0, 1).reshape(rows, -1)
+def attend(weights: Array, values: Array) -> Array:
+    """Apply attention: mix the values by each head's weights. Returns rows with the heads side by side."""
+    heads, rows, cached = weights.shape
+    mixed: Array = weights.reshape(len(values), -1, cached) @ values
+    return mixed.reshape(heads, rows, -1).swapaxes(0, 1).reshape(rows, -1)
 
 
 def feed_forward(rows: Array, layer: Layer) -> Array:
@@ -131,7 +137,7 @@ def open(
 ) -> ReferenceBackend:
     """Load a model; `gpu_layers` and `threads` have no effect. Raises ModelFileError, BackendError."""
     if device not in (None, "cpu"):
-        raise BackendError(f"the reference backend runs on the CPU, and not on {device!r}: leave the device out")
+        raise BackendError(f"the reference backend runs only on the CPU, not on {device!r}: omit the device")
     try:
         with translating_load_errors("the reference backend", files):
             return ReferenceBackend(files, context)

@@ -72,13 +72,13 @@ class TransformersBackend(ExternalBackend):
                 output_loading_info=True,
             )
             if found["missing_keys"]:  # transformers fills them with random numbers
-                raise load_error("transformers", files, f"{min(found['missing_keys'])} is missing in the files")
+                raise load_error("transformers", files, f"{min(found['missing_keys'])} is missing from the files")
             self._model.eval().to(device)
             self._clear()
             self._tokenizer = native_tokenizer(files)
             super().__init__(device=_name_of(torch, device), context=context)
             if not self.kv_bytes:  # it would silently forget earlier ids
-                raise load_error("transformers", files, "it holds no keys and values, which this backend relies on")
+                raise load_error("transformers", files, "its cache has no keys and values, which this backend needs")
 
     def native_encode(self, text: str) -> list[int] | None:
         return None if self._tokenizer is None else list(self._tokenizer(text, add_special_tokens=False)["input_ids"])

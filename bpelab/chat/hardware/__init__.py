@@ -1,6 +1,6 @@
-"""Hardware detection: each probe runs in its own process, and its output is validated.
+"""Hardware detection: which devices this machine has, and which backend can use them.
 
-`processes` runs the probes; `host` and `libraries` are the ones written in Python. `nvidia`, `amd`, `apple` and
-`vulkan` parse what system tools print; `backend_status` and `install` derive from it what each backend can do here.
-Chapter: Chat on your hardware.
+`host` and `pci` read the system's own files. `tools` and `libraries` are asked by `processes`, each in a process of its
+own: a driver that crashes or hangs ends that process only. `backend_status` and `install` say what each backend can do
+here, `machine` chooses one. Begin with `detect.py`. Chapter: Chat on your hardware.
 """

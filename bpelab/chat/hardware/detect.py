@@ -1,142 +1,34 @@
-"""Detect this machine's devices and the backends that could use them, and choose the best for a model.
+"""Detect this machine's devices, and what each backend can do with them.
 
-Drivers' tools and the libraries that would use the devices are run as probes, each in its own process with a time
-limit: a driver that crashes or hangs becomes a sentence in `Machine.problems`. Nothing is guessed; what is unknown is
-None.
+The system's own files are read here. Drivers' tools and the libraries that would use the devices are probes, each in
+its own process with a time limit: a driver that crashes or hangs becomes a sentence in `Machine.problems`. Nothing is
+guessed; what is unknown is None.
 
-`PREFERENCE` is the order of preference: the first line wins whose backend can use such a device and run the model's
-files. Any GPU comes before any processor: MLX on Apple's, since it's made for them; llama.cpp, whose quantized files
-need the least memory; transformers on NVIDIA's and AMD's, OpenVINO on Intel's GPUs and NPUs, transformers on all
-others. On a processor a GGUF file goes to llama.cpp, and safetensors to OpenVINO, transformers, MLX, in this order.
-`reference` runs the shipped model, which is so small that nothing else pays off, and models that no other backend can
-run. An argument overrides the environment variable BPELAB_BACKEND, and that overrides the order.
+Each device is described by the source that knows most about it: first the tools of NVIDIA, Vulkan and Apple, then the
+engines, which list what they can use, and last the PCI bus, which lists what nothing here can use yet.
 
 Chapter: Chat on your hardware. Cost of `detect`: the slowest library's import, seconds; once per process.
 """
 
-import os
+import json
 import sys
-from dataclasses import dataclass
-from html import escape
-from importlib import import_module
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Any
 
-from ...errors import BackendError
-from .backend_status import PACKAGES, installed_version
-from .device import BackendStatus, Device
+from . import host, libraries, pci, tools
+from .backend_status import ENGINES, backend_status, installed_versions, listed_devices
+from .device import BackendStatus, Device, sanitize
 from .install import TOOLS
-from .processes import run_probes
-from .survey import SYSTEMS, find_tool, parse_outputs, probe_commands
-
-if TYPE_CHECKING:
-    from ..models.find import ModelFiles
+from .machine import PREFERENCE, VARIABLE, Choice, Machine
+from .processes import ProbeOutput, run_probes
 
 __all__ = ["PREFERENCE", "VARIABLE", "BackendStatus", "Choice", "Device", "Machine", "detect"]
 
-PREFERENCE = (
-    ("mlx", {"metal"}),
-    ("llama_cpp", {"cuda", "rocm", "metal", "vulkan", "sycl", "gpu"}),
-    ("transformers", {"cuda", "rocm"}),
-    ("openvino", {"openvino-gpu", "openvino-npu"}),
-    ("transformers", {"mps", "xpu"}),
-    ("llama_cpp", {"cpu"}),
-    ("openvino", {"cpu"}),
-    ("transformers", {"cpu"}),
-    ("mlx", {"cuda", "cpu"}),
-    ("reference", {"cpu"}),
-)
-"""Backends and the kinds of devices that they would use, the best first."""
-VARIABLE = "BPELAB_BACKEND"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The chosen backend, and the reason for it in a sentence."""
-
-    backend: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A machine, as far as this process may use it.
-
-    Attributes:
-        system: "Linux", "macOS", "Windows".
-        cpu: the processor's name.
-        cores: processors that this process may use; a container may have fewer than its machine.
-        memory_bytes: main memory that this process may use. None: unknown.
-        free_bytes: how much of it was free. None: unknown.
-        devices: the processor, and whatever else a model can run on.
-        backends: the status of each backend, in the order of BACKENDS.
-        architecture: this Python's architecture: "x86_64", "arm64".
-        problems: sentences about failed probes, and about devices that can't be used as they are.
-    """
-
-    system: str
-    cpu: str
-    cores: int
-    memory_bytes: int | None
-    free_bytes: int | None
-    devices: tuple[Device, ...]
-    backends: tuple[BackendStatus, ...]
-    architecture: str = ""
-    problems: tuple[str, ...] = ()
-
-    def choose(self, files: "ModelFiles | None" = None, backend: str | None = None) -> str:
-        """Return the name of the best backend for a model; None is the shipped model.
-
-        Args:
-            backend: use this one; None or "auto" for the one in the environment variable BPELAB_BACKEND, or the best.
-
-        Raises BackendError if that one can't run here, or none can, with each one's reason and what to do.
-
-        >>> cpu = BackendStatus("reference", "2.4", ("cpu",), None, "")
-        >>> Machine("Linux", "a CPU", 2, None, None, (), (cpu,)).choose()
-        'reference'
-        """
-        return self.explain(files, backend).backend
-
-    def explain(self, files: "ModelFiles | None" = None, backend: str | None = None) -> Choice:
-        """Return the choice of `choose`, with its reason."""
-        asked, who = backend, "the argument"
-        if asked in (None, "", "auto"):
-            asked, who = os.environ.get(VARIABLE), f"the environment variable {VARIABLE}"
-        statuses = {status.name: status for status in self.backends}
-        if asked and asked != "auto":
-            if asked not in statuses:
-                raise BackendError(f"{who} asks for the backend {asked!r}; there are {', '.join(statuses)}")
-            if obstacle := _why_unsupported(statuses[asked], files):
-                raise BackendError(f"{who} asks for the backend {asked}, which can't be used: {obstacle}")
-            return Choice(asked, f"{who} asks for it")
-        if _is_shipped(files) and "reference" in statuses and not _why_unsupported(statuses["reference"], files):
-            return Choice("reference", "the shipped model is so small that nothing else pays off")
-        obstacles: dict[str, str | None] = {}
-        for name, kinds in PREFERENCE:  # a backend is asked about the files only when it is its turn
-            if status := statuses.get(name):
-                if name not in obstacles:
-                    obstacles[name] = _why_unsupported(status, files)
-                for device, kind in zip(status.devices, status.kinds):
-                    if kind in kinds and not obstacles[name]:
-                        return Choice(name, f"the first in the order of preference that can run it here, on {device}")
-        lines = "".join(f"\n- {name}: {obstacles[name]}" for name in statuses)
-        what = "the shipped model" if files is None else files.name
-        raise BackendError(f"no backend can run {what} here:{lines}")
-
-    def _repr_html_(self) -> str:
-        from .report import device_rows
-
-        head, *rows = device_rows(self)
-        names = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        usable = ", ".join(status.name for status in self.backends if status.devices) or "none"
-        return (
-            f'<div class="bl bpelab-figure"><p class="bl-head">{escape(self.system)} {escape(self.architecture)}</p>'
-            f'<div class="bl-scroll"><table class="bl-table"><thead><tr>{names}</tr></thead>'
-            f'<tbody>{body}</tbody></table></div><p class="bl-note">Backends that can run: {escape(usable)}</p></div>'
-        )
-
+SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows", "emscripten": "a browser"}
+TOOLS_OF_MACS = {"sysctl"}
 
 _known: Machine | None = None
 _lock = Lock()
@@ -153,29 +45,109 @@ def detect(*, time_limit: float = 20.0, fresh: bool = False) -> Machine:
     global _known  # noqa: PLW0603 - one machine per process
     with _lock:
         if _known is None or fresh:
-            system = SYSTEMS.get(sys.platform, sys.platform)
-            packages = [package for packages in PACKAGES.values() for package in packages]
-            versions = {name: found for name, module in packages if (found := installed_version(name, module))}
+            system, versions = SYSTEMS.get(sys.platform, sys.platform), installed_versions()
             outputs = run_probes(probe_commands(system, versions), time_limit)
-            _known = Machine(*parse_outputs(system, outputs, versions, [tool for tool in TOOLS if find_tool(tool)]))
+            compilers = [tool for tool in TOOLS if tools.find_tool(tool)]
+            _known = interpret(system, host.describe(), pci.cards(), outputs, versions, compilers)
         return _known
 
 
-def _why_unsupported(status: BackendStatus, files: "ModelFiles | None") -> str | None:
-    """Return why a backend can't run a model, None if it can."""
-    if not status.devices:
-        how = f" (to install it: {status.install})" if status.install else ""
-        return f"{status.problem or 'it has no device here'}{how}"
-    if files is None:
-        return None
+def probe_commands(system: str, versions: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the probe commands by name, for the tools on this machine and the packages that are installed."""
+    commands = {
+        name: [path, *arguments]
+        for name, arguments in tools.COMMANDS.items()
+        if (name in TOOLS_OF_MACS) == (system == "macOS") and (path := tools.find_tool(name))
+    }
+    if sys.executable and not getattr(sys, "frozen", False):  # in a frozen program this would start the program again
+        for engine in ENGINES.values():
+            if versions.keys() >= engine.packages.keys():
+                commands[engine.probe] = [sys.executable, "-P", str(Path(libraries.__file__)), engine.probe]
+    return commands
+
+
+def interpret(
+    system: str,
+    here: host.Host,
+    bus: Sequence[pci.Card],
+    outputs: Mapping[str, ProbeOutput],
+    versions: Mapping[str, str],
+    compilers: Collection[str] = (),
+) -> Machine:
+    """Return the machine that all of these describe; what can't be parsed becomes a problem.
+
+    Args:
+        outputs: the output of each probe, by name.
+        versions: the versions of installed packages.
+        compilers: which of `install.TOOLS` there are.
+
+    >>> interpret("Linux", host.Host("a CPU", 2, None, None, "x86_64"), [], {}, {}).devices
+    (Device(kind='cpu', name='a CPU', memory_bytes=None, free_bytes=None, driver=None),)
+    """
+    problems: list[str] = []
+    mac = _parse("sysctl", outputs, tools.sysctl, tools.Mac(None, False), problems)
+    cpu = sanitize(here.cpu or mac.cpu or f"CPU of {here.architecture}", 80)
+    devices = [Device("cpu", cpu, here.memory_bytes, here.free_bytes)]
+    devices += _parse("nvidia-smi", outputs, tools.nvidia_smi, [], problems)
+    devices += _parse("vulkaninfo", outputs, tools.vulkaninfo, [], problems)
+    if mac.apple:
+        devices.append(Device("metal", cpu, here.memory_bytes, here.free_bytes))
+    probes = {name: engine.probe for name, engine in ENGINES.items()}
+    answers = {name: library_answer(probe, outputs.get(probe)) for name, probe in probes.items()}
+    for answer in answers.values():
+        known = {device.kind for device in devices} | {"mps"}  # PyTorch's name for Metal
+        devices += [device for device in listed_devices(answer) if device.kind not in known]
+    known = {device.kind for device in devices}
+    for card in bus:
+        if card.device.kind in known or (card.device.kind == "cuda" and "nvidia-smi" in outputs):
+            continue  # a better source has listed it, or nvidia-smi has said what is wrong
+        if card.obstacle:
+            problems.append(f"{card.device.name} is in this machine, and can't be used: {card.obstacle}")
+        else:
+            devices.append(card.device)
+    machine = Machine(
+        system=system,
+        devices=tuple(devices),
+        backends=(),
+        problems=tuple(dict.fromkeys(problems)),
+        **here._replace(cpu=cpu)._asdict(),
+    )
+    statuses = (backend_status(name, machine, versions, answers[name], compilers) for name in ENGINES)
+    return replace(machine, backends=tuple(statuses))
+
+
+def _parse(
+    name: str, outputs: Mapping[str, ProbeOutput], parse: Callable[[str], Any], default: Any, problems: list[str]
+) -> Any:
+    """Return what a tool printed, parsed, or the default; what went wrong is added to `problems`."""
+    output = outputs.get(name)
+    if output is None:
+        return default
     try:
-        refusal: str | None = import_module(f"..backends.{status.name}", __package__).supports(files)
-    except ImportError as error:  # its package is installed, but can't be imported
-        return str(error)
-    return refusal
+        parsed = parse(output.text)
+    except Exception:  # a broken tool can print anything
+        parsed = default
+    if output.problem and not (output.mild and parsed != default):
+        problems.append(tools.advice(output.problem))
+    elif parsed == default and output.text.strip() and name == "nvidia-smi":
+        problems.append(f"{name} printed what it should not: {sanitize(output.text, 60)}")
+    return parsed
 
 
-def _is_shipped(files: "ModelFiles | None") -> bool:
-    from ..models.find import SHIPPED
+def library_answer(name: str, output: ProbeOutput | None) -> Mapping[str, Any]:
+    """Return a library's answer, or {"problem": ...}. Where no process can start, NumPy is taken to work.
 
-    return files is None or files.folder == SHIPPED
+    >>> library_answer("torch", ProbeOutput('a warning\\nbpelab-probe:{"devices": []}\\n'))
+    {'devices': []}
+    """
+    output = output or ProbeOutput(problem=f"{name} can't be asked: this program starts no Python", started=False)
+    if not output.started:
+        return {"devices": [libraries.CPU]} if name == "numpy" else {"problem": output.problem}
+    _, mark, line = output.text.rpartition("\n" + libraries.MARK)
+    try:
+        answer = json.loads(line) if mark else None
+    except (ValueError, RecursionError):
+        answer = None
+    if isinstance(answer, dict):
+        return answer
+    return {"problem": output.problem or f"{name} gave no answer: {sanitize(output.text[-200:]) or 'nothing'}"}

@@ -1,7 +1,6 @@
-"""Devices and the status of backends, and sanitizing text and numbers from other programs.
+"""Devices, the status of backends, and the text and numbers that other programs say about devices.
 
-Names and sizes come from tools that may print anything: an impossible number becomes unknown, never a guess.
-Chapter: Chat on your hardware.
+Tools may print anything: an impossible number becomes unknown, never a guess. Chapter: Chat on your hardware.
 """
 
 import re
@@ -18,12 +17,12 @@ class Device:
     """A device that a model can run on.
 
     Attributes:
-        kind: "cpu", or the interface to it: "cuda", "rocm", "mlx", "openvino-gpu", "openvino-npu", "vulkan", "xpu". A
-            GPU with two interfaces is listed twice.
+        kind: "cpu", or the interface to it: "cuda", "rocm", "metal", "vulkan", "xpu", "sycl", "openvino-gpu",
+            "openvino-npu". A GPU with two interfaces is listed twice.
         name: its maker's name for it.
         memory_bytes: its total memory; for an Apple GPU the machine's, which it shares. None: unknown.
         free_bytes: how much of it was free. None: unknown.
-        driver: the driver's version.
+        driver: the driver's version or name.
     """
 
     kind: str
@@ -31,6 +30,9 @@ class Device:
     memory_bytes: int | None = None
     free_bytes: int | None = None
     driver: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.name}" if self.name and self.kind != "cpu" else self.kind
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ def sanitize(text: object, most: int = 120) -> str:
     >>> sanitize("  NVIDIA\\tH200\\x1b[0m\\n")
     'NVIDIA H200 [0m'
     """
-    kept = "".join(char if char.isprintable() else " " for char in str(text)[: 4 * most])
-    line = " ".join(kept.split())
+    printable = "".join(char if char.isprintable() else " " for char in str(text)[: 4 * most])
+    line = " ".join(printable.split())
     return line if len(line) <= most else line[: most - 3] + "..."
 
 
@@ -85,3 +87,17 @@ def parse_count(value: Any, unit: int = 1, least: int = 1) -> int | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return int(value * unit) if least <= value * unit < LARGEST else None
+
+
+def fields(text: str, mark: str = ":") -> dict[str, str]:
+    """Parse `name: value` lines; of repeated names the first counts.
+
+    >>> fields("MemTotal: 5 kB")
+    {'MemTotal': '5 kB'}
+    """
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        name, there, value = line.partition(mark)
+        if there:
+            values.setdefault(name.strip(), value.strip())
+    return values

@@ -7,8 +7,12 @@ MLX, OpenVINO and PyTorch, and uv's guide for PyTorch.
 """
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from ..._support.install import install_command
+
+if TYPE_CHECKING:
+    from .machine import Machine
 
 LARGE = "torch for Linux brings several GB of packages for CUDA"
 UV = "it downloads several GB; uv asks for a virtual environment"
@@ -23,13 +27,24 @@ COMPILERS = ("c++", "g++", "clang++", "cl")
 TOOLS = (*COMPILERS, *(tool for _, _, tool, _ in FLAGS))
 
 
-def llama(system: str, kinds: Collection[str], there: Collection[str], again: bool) -> tuple[str, str | None]:
-    """Return the command for llama.cpp, and a note about it.
+def install(backend: str, machine: "Machine", there: Collection[str], again: bool) -> tuple[str, str | None]:
+    """Return the command that installs a backend on a machine, and a note about it or None.
 
     Args:
-        kinds: the kinds of the machine's devices.
         there: which of `TOOLS` are on the path.
-        again: whether it's already installed, but not for the device.
+        again: whether it's already installed, but can't use a device.
+    """
+    kinds = {device.kind for device in machine.devices}
+    if backend == "llama_cpp":
+        return llama(machine.system, kinds, there, again)
+    if backend == "transformers":
+        return transformers(machine.system, machine.architecture, kinds, again)
+    extra = "chat" if backend == "reference" else backend
+    return install_command(extra, pip="pip install --force-reinstall" if again else "pip install"), None
+
+
+def llama(system: str, kinds: Collection[str], there: Collection[str], again: bool) -> tuple[str, str | None]:
+    """Return the command for llama.cpp, and a note about it; the arguments are those of `install`.
 
     >>> llama("Linux", {"cuda", "cpu"}, {"g++", "nvcc"}, again=False)[0]
     'CMAKE_ARGS="-DGGML_CUDA=on" pip install --no-cache-dir -e ".[llama]"'
@@ -40,9 +55,8 @@ def llama(system: str, kinds: Collection[str], there: Collection[str], again: bo
     missing = [] if any(tool in there for tool in COMPILERS) else ["a C++ compiler"]
     for kind, flag, tool, brought in FLAGS:
         if kind in kinds:  # on Apple's machines, Metal is built by default
-            command = (
-                f'$env:CMAKE_ARGS="{flag}"; {command}' if system == "Windows" else f'CMAKE_ARGS="{flag}" {command}'
-            )
+            variable = f'CMAKE_ARGS="{flag}"'
+            command = f"$env:{variable}; {command}" if system == "Windows" else f"{variable} {command}"
             missing += [] if tool in there else [f"{tool} ({brought})"]
             break
     note = f"{COMPILED}, and needs {' and '.join(missing)}, not found here" if missing else COMPILED
@@ -50,7 +64,7 @@ def llama(system: str, kinds: Collection[str], there: Collection[str], again: bo
 
 
 def transformers(system: str, architecture: str, kinds: Collection[str], again: bool) -> tuple[str, str | None]:
-    """Return the command for transformers with PyTorch, and a note about it; the arguments are those of `llama`.
+    """Return the command for transformers with PyTorch, and a note about it; the arguments are those of `install`.
 
     >>> transformers("Linux", "x86_64", {"cpu"}, again=False)[0]
     'pip install -e ".[transformers]"'

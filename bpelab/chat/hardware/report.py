@@ -5,7 +5,6 @@ Chapter: Chat on your hardware. Cost: that of `hardware.detect`.
 
 import json
 import os
-import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -15,7 +14,9 @@ from typing import Any
 from ...errors import BackendError, MissingDependencyError
 from ..models.find import ModelFiles
 from ..models.suggested import to_try
-from .detect import VARIABLE, Machine, detect
+from .detect import detect
+from .device import sanitize
+from .machine import VARIABLE, Machine
 
 NOWHERE = Path("no such folder")
 FORMS = (
@@ -28,13 +29,13 @@ NAME = 44
 
 
 def report(machine: Machine) -> str:
-    """Return the report on a machine, as text of at most 96 columns."""
+    """Return the report on a machine, as text of at most 96 columns, commands aside."""
     lines = [f"{machine.system} {machine.architecture}, {machine.cores} cores to use", ""]
     lines += [*_table(device_rows(machine)), "", *_table(backend_rows(machine))]
     for status in machine.backends:
         if status.problem or not status.devices:
             lines += ["", *_wrapped(f"{status.name}: {status.problem or 'no device'}")]
-            lines += [f"  {line}" for line in shell_lines(status.install)]
+            lines += [f"  {status.install}"] if status.install else []
             lines += _wrapped(f"({status.note})", "  ") if status.note and status.install else []
     for problem in machine.problems:
         lines += ["", *_wrapped(problem)]
@@ -45,24 +46,22 @@ def report(machine: Machine) -> str:
 
 def _encoder() -> str:
     """Return a sentence on whether text is encoded in C here and, if not, what to do."""
-    from ...native import extension, require_extension
+    from ...native import require_extension
 
-    if extension() is not None:
-        return "Text is encoded in C: the extension is built."
     try:
         require_extension()
     except MissingDependencyError as error:
         return f"Text is encoded in Python: {error}"
-    return ""
+    return "Text is encoded in C: the extension is built."
 
 
-def as_json(machine: Machine) -> dict[str, Any]:
+def machine_to_dict(machine: Machine) -> dict[str, Any]:
     """Return the report for programs: the fields of `Machine`, whether each backend is usable, and the choice."""
     data: dict[str, Any] = json.loads(json.dumps(asdict(machine)))  # lists for tuples, as JSON has them
     for entry, status in zip(data["backends"], machine.backends):
         entry["usable"] = bool(status.devices)
     try:
-        data["choice"] = asdict(machine.explain())
+        data["choice"] = asdict(machine.choose())
     except BackendError as error:
         data["choice"] = {"backend": None, "why": str(error)}
     return data
@@ -71,14 +70,8 @@ def as_json(machine: Machine) -> dict[str, Any]:
 def run(as_json: bool) -> int:
     """Print the report on this machine, and return the exit code."""
     machine = detect()
-    text = _json_text(machine) if as_json else report(machine)
-    coding = sys.stdout.encoding or "ascii"  # not every terminal can show the ® of a device's name
-    print(text.encode(coding, "replace").decode(coding))
+    print(json.dumps(machine_to_dict(machine), indent=2) if as_json else report(machine))
     return 0
-
-
-def _json_text(machine: Machine) -> str:
-    return json.dumps(as_json(machine), indent=2)
 
 
 def device_rows(machine: Machine) -> list[list[str]]:
@@ -86,7 +79,7 @@ def device_rows(machine: Machine) -> list[list[str]]:
     rows = [["device", "name", "memory", "free", "driver"]]
     for device in machine.devices:
         memory, free = size(device.memory_bytes), size(device.free_bytes)
-        rows.append([device.kind, _short(device.name), memory, free, _short(device.driver or "", 20)])
+        rows.append([device.kind, sanitize(device.name, NAME), memory, free, sanitize(device.driver or "", 20)])
     return rows
 
 
@@ -96,7 +89,7 @@ def backend_rows(machine: Machine) -> list[list[str]]:
     for status in machine.backends:
         devices = list(dict.fromkeys(status.devices))
         shown = ", ".join(devices[:3]) + (", ..." if len(devices) > 3 else "")
-        rows.append([status.name, _short(status.installed or "no", 18), _short(shown or "nothing yet", 60)])
+        rows.append([status.name, sanitize(status.installed or "no", 18), sanitize(shown or "nothing yet", 60)])
     return rows
 
 
@@ -111,46 +104,26 @@ def size(count: int | None) -> str:
     return f"{count / (1 << 30):,.1f} GiB" if count >= 1 << 30 else f"{count >> 20:,} MiB"
 
 
-def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
-    """Split a command into lines that can be pasted together.
-
-    >>> shell_lines('CMAKE_ARGS="-DGGML_CUDA=on" pip install llama-cpp-python', 40)
-    ['CMAKE_ARGS="-DGGML_CUDA=on" \\\\', '  pip install llama-cpp-python']
-    """
-    if len(command) <= width:
-        return [command] if command else []
-    for mark, end in (("; ", ";"), (" && ", " &&"), ('" ', '" \\')):
-        first, there, rest = command.partition(mark)
-        if there:
-            return [first + end, "  " + rest]
-    return [command]
-
-
 def _choices(machine: Machine) -> list[str]:
     """Return the choice for the shipped model and, unless BPELAB_BACKEND is set, for models of either format.
 
     "reference" is left out of the latter: it runs only a few, and would have to load them to say which.
     """
-    others = replace(machine, backends=tuple(status for status in machine.backends if status.name != "reference"))
-    asked: list[tuple[Machine, ModelFiles | None]] = [(machine, None)]
-    asked += [(others, form) for form in FORMS if not os.environ.get(VARIABLE)]
-    lines = []
-    for able, files in asked:
-        try:
-            choice = able.explain(files)
-            what = "the shipped model" if files is None else files.name
-            lines.append(f"For {what} bpelab takes {choice.backend}: {choice.why}.")
-        except BackendError as error:
-            sentence = str(error).partition(":\n")[0]
-            aside = (
-                "" if files is None else ", unquantized Llamas aside, which reference runs, slowly where they are large"
-            )
-            lines.append(f"{sentence[0].upper()}{sentence[1:]}{aside}.")
+    lines = [_choice(machine, None, "the shipped model")]
+    if not os.environ.get(VARIABLE):
+        others = replace(machine, backends=tuple(each for each in machine.backends if each.name != "reference"))
+        lines += [_choice(others, form, form.name) for form in FORMS]
     return lines
 
 
-def _short(text: str, most: int = NAME) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."
+def _choice(machine: Machine, files: ModelFiles | None, what: str) -> str:
+    try:
+        choice = machine.choose(files)
+        return f"For {what} bpelab takes {choice.backend}: {choice.why}."
+    except BackendError as error:
+        sentence = str(error).partition(":\n")[0]
+        aside = ", unquantized Llamas aside, which reference runs, slowly where they are large" if files else ""
+        return f"{sentence[0].upper()}{sentence[1:]}{aside}."
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -58,10 +58,10 @@ def gguf_model(path: Path) -> tuple[Path, dict[str, Any]]:
     parts = [path.with_name(name) for name in parts_of(path.name)]
     missing = next((part for part in parts if not part.exists()), None)
     if missing or not parts:
-        raise ModelFileError(f"{path} is a part of a model, and {missing or 'the first'} is not there: fetch it too")
+        raise ModelFileError(f"{path} is one part of a model, but {missing or 'the first'} is missing: download it too")
     headers = [gguf_tensors(part) for part in parts]
     if not any(tensors for _, tensors in headers):
-        raise ModelFileError(f"{path} has no weights, only a vocabulary: it can tokenize and not chat")
+        raise ModelFileError(f"{path} has no weights, only a vocabulary: it can tokenize but not chat")
     metadata = headers[0][0].metadata
     return parts[0], {key: value for key, value in metadata.items() if key not in VOCABULARY}
 
@@ -80,11 +80,11 @@ def safetensors_files(folder: Path) -> tuple[Path, ...]:
         names = sorted({file.expect(name, str, "weight_map") for name in mapped})
         for name in names:
             if re.search(r"[/\\:\0]", name) or not (folder / name).exists():
-                raise ModelFileError(f"{index} names {name[:80]!r}, which is not there: fetch it too")
+                raise ModelFileError(f"{index} lists {name[:80]!r}, which is missing: download it too")
         return tuple(folder / name for name in names)
     others = sorted(path.name for path in folder.glob("*.safetensors"))
     if parts := list(filter(PART.fullmatch, others)):
-        raise ModelFileError(f"{folder} has {parts[0]} and no {INDEX}, which says what the parts are: fetch it too")
+        raise ModelFileError(f"{folder} has {parts[0]} but no {INDEX}, which lists the parts: download it too")
     if "adapter_model.safetensors" in others:
         raise ModelFileError(f"{folder} has an adapter, not a model: merge it into the model that it was trained on")
     return ()
@@ -94,12 +94,12 @@ def check_config(path: Path, config: Mapping[str, Any], tensors: Sequence[Tensor
     """Check that a configuration's sizes are valid and fit the tensors, if there are any. Raises ModelFileError."""
     text = config.get("text_config") or config
     if not isinstance(text, Mapping):
-        raise ModelFileError(f"{path}: text_config is {short_repr(text)}, and an object was expected: {AGAIN}")
+        raise ModelFileError(f"{path}: text_config must be an object, not {short_repr(text)}: {AGAIN}")
     size = {key: text[key] for key in SIZES if text.get(key) is not None and not isinstance(text[key], list)}
     for key, value in size.items():
         if type(value) is not int or value < 1:
             raise ModelFileError(
-                f"{path}: {key} is {short_repr(value)}; a whole number from 1 on was expected: {AGAIN}"
+                f"{path}: {key} must be a whole number of at least 1, not {short_repr(value)}: {AGAIN}"
             )
     most = 8 * sum(tensor.size for tensor in tensors)  # how many numbers, if each were a single bit
     width, head = size.get("hidden_size", 1), size.get("head_dim", 1)
@@ -123,9 +123,7 @@ def stop_ids(generation: Mapping[str, Any], config: Mapping[str, Any], metadata:
         found = source.get("eos_token_id")
         ids = found if isinstance(found, list) else [] if found is None else [found]
         if not all(type(token) is int for token in ids):
-            raise ModelFileError(
-                f"eos_token_id is {short_repr(found)}, and an id or a list of ids was expected: {AGAIN}"
-            )
+            raise ModelFileError(f"eos_token_id must be an id or a list of ids, not {short_repr(found)}: {AGAIN}")
         if ids:
             return tuple(sorted(set(ids)))
     named = [metadata.get(f"tokenizer.ggml.{key}") for key in ENDS]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parents[2] / "data" / "tiny_chat"
 """The model that comes with bpelab."""
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
-INSTEAD = "which can hold code and is never opened: take the model's safetensors or GGUF files"
+INSTEAD = "which can contain code and is never opened: use the model's safetensors or GGUF files"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def find_model(
             "organization/name:Q4_K_M" takes the GGUF file of that quantization. A local path wins. None: the model that
             comes with bpelab.
         gguf_file: which GGUF file, if a folder or a repository has several.
-        revision, token, cache_dir: for the Hub, as for `bpelab.formats.hub.fetch`.
+        revision, token, cache_dir: for the Hub, as for `BPETokenizer.from_huggingface`.
 
     A download shows its progress, resumes after a broken connection, and is cached file by file; HF_HUB_OFFLINE=1
     forbids it. Raises ModelFileError for files that aren't a model, or are damaged or truncated; BPELabError if the Hub
@@ -108,7 +108,7 @@ def find_model(
         if os.path.exists(path):
             return _in_file(called, path)
         if name is None:
-            raise ModelFileError(f"{path}, the model that comes with bpelab, is not there: install bpelab again")
+            raise ModelFileError(f"{path}, the model that comes with bpelab, is missing: reinstall bpelab")
         if isinstance(name, Path) or path.suffix in (".gguf", ".safetensors", *PICKLES):
             raise ModelFileError(f"{name}: there is no such file or folder")
         from .hub import fetch_model
@@ -123,7 +123,7 @@ def find_model(
 
 def _in_file(name: str, path: Path) -> ModelFiles:
     if path.suffix == ".safetensors":
-        raise ModelFileError(f"{path} has only a model's weights: name the folder that it is in, {path.parent}")
+        raise ModelFileError(f"{path} has only a model's weights: pass its folder, {path.parent}")
     if path.suffix in PICKLES:
         raise ModelFileError(f"{path} seems to be a pickle, {INSTEAD}")
     first, metadata = gguf_model(path)
@@ -136,18 +136,16 @@ def _in_folder(name: str, folder: Path, gguf_file: str | None) -> ModelFiles:
     found = sorted(path.name for path in folder.glob("*.gguf") if not path.name.startswith("mmproj"))
     chosen = [gguf_file] if gguf_file is not None else list(filter(is_first_part, found))
     if gguf_file is not None and gguf_file not in found:
-        raise ModelFileError(
-            f"{folder} has no file {gguf_file!r}: {', '.join(found) or 'no GGUF file at all'} is there"
-        )
+        raise ModelFileError(f"{folder} has no file {gguf_file!r}; it has {', '.join(found) or 'no GGUF file at all'}")
     if len(chosen) > 1 and not weights:
-        raise ModelFileError(f"{folder} has {len(chosen)} models: name a file of {', '.join(chosen)}")
+        raise ModelFileError(f"{folder} has {len(chosen)} models: choose one of {', '.join(chosen)}")
     if not chosen and not weights:
         pickled = sorted(path.name for path in folder.iterdir() if path.suffix in PICKLES)
-        only = f", only {pickled[0]}, {INSTEAD}" if pickled else ": name a folder that has"
+        only = f", only {pickled[0]}, {INSTEAD}" if pickled else ": pass a folder that has one"
         raise ModelFileError(f"{folder} has no model.safetensors and no GGUF file{only}")
     config = read_json(folder / "config.json")
     if weights and not config:
-        raise ModelFileError(f"{folder} has weights and no config.json, which says how to read them: fetch that too")
+        raise ModelFileError(f"{folder} has weights but no config.json, which says how to read them: download that too")
     check_config(folder / "config.json", config, [tensor for path in weights for tensor in safetensors_tensors(path)])
     first, metadata = gguf_model(folder / chosen[0]) if len(chosen) == 1 else (None, {})
     stops = stop_ids(read_json(folder / "generation_config.json"), config, metadata)

@@ -74,16 +74,16 @@ def choose_files(listed: list[str], repo: str, choice: str | None) -> list[str]:
     if len(fits) == 1:
         parts = parts_of(fits[0])
         if missing := sorted(set(parts) - set(listed)):
-            raise ModelFileError(f"{repo!r} has {fits[0]}, but not {missing[0]}, which is a part of it")
+            raise ModelFileError(f"{repo!r} has {fits[0]}, but not {missing[0]}, which belongs to it")
         return parts
     there = ", ".join(models)
     if len(fits) > 1:
         raise ModelFileError(f"{repo!r} has several models, {there}: name one, as in {repo}:Q4_K_M, or pass gguf_file=")
     if choice is not None:
-        raise ModelFileError(f"{repo!r} has no GGUF file {choice!r}; there is {there or 'none at all'}")
+        raise ModelFileError(f"{repo!r} has no GGUF file {choice!r}; it has {there or 'none at all'}")
     pickled = select(listed, ("pytorch_model*.bin", "*.pt", "*.pth"))
-    only = f"only {pickled[0]}, which can hold code and is never opened" if pickled else "neither in its root"
-    raise ModelFileError(f"{repo!r} has no model.safetensors and no GGUF file, {only}: take another repository")
+    only = f"only {pickled[0]}, which can contain code and is never opened" if pickled else "at least not in its root"
+    raise ModelFileError(f"{repo!r} has no model.safetensors and no GGUF file, {only}: choose another repository")
 
 
 def _fits(file: str, choice: str) -> bool:

@@ -17,7 +17,7 @@ from ..._support.json_document import JSONFile, open_file, refuse_foreign_file, 
 from ...errors import ModelFileError, TokenizerFileError
 from ...formats.gguf_container import GGUFFile, read_metadata
 
-AGAIN = "fetch it again, or convert the model again"
+AGAIN = "download it again, or convert the model again"
 LONGEST_HEADER = 100_000_000
 """The most bytes in a safetensors header: the safetensors library's limit."""
 
@@ -57,7 +57,7 @@ def safetensors_tensors(path: Path) -> list[Tensor]:
         size, header, start = _safetensors_header(path)
         entries = [(name, header.data[name]) for name in header.data if name != "__metadata__"]
         if not entries:
-            raise ModelFileError(f"{path} holds no tensor: {AGAIN}")
+            raise ModelFileError(f"{path} has no tensors: {AGAIN}")
         return [_safetensors_tensor(header, name, entry, start, size) for name, entry in entries]
     except (TokenizerFileError, OSError) as error:
         raise ModelFileError(str(error)) from error
@@ -84,7 +84,7 @@ def _safetensors_header(path: Path) -> tuple[int, JSONFile, int]:
         length = int.from_bytes(start[:8], "little")
         if len(start) < 10 or length > min(size - 8, LONGEST_HEADER):
             problem = f"says that its header has {length:,} bytes" if len(start) >= 8 else "has no header"
-            raise ModelFileError(f"{path} {problem}, and the file has {size:,}: it is cut off or damaged; {AGAIN}")
+            raise ModelFileError(f"{path} {problem}, but the file has {size:,}: it is truncated or damaged; {AGAIN}")
         file.seek(8)
         return size, JSONFile(path, file.read(length)), 8 + length
 
@@ -94,16 +94,16 @@ def _safetensors_tensor(header: JSONFile, name: str, entry: Any, start: int, siz
     found = header.expect(entry, dict, where)
     kind = header.expect(found.get("dtype"), str, f"{where}.dtype")
     if kind not in SAFETENSORS_BITS:
-        raise header.wrong(f"{where}.dtype", f"{kind[:40]!r} is not a type of safetensors known here")
+        raise header.wrong(f"{where}.dtype", f"the type {kind[:40]!r} is unknown")
     shape = _counts(header, found.get("shape"), f"{where}.shape")
     span = _counts(header, found.get("data_offsets"), f"{where}.data_offsets")
     if len(span) != 2 or span[0] > span[1]:
-        raise header.wrong(f"{where}.data_offsets", "expected where the numbers begin and end")
+        raise header.wrong(f"{where}.data_offsets", "expected the offsets where its numbers begin and end")
     byte_count, needed = span[1] - span[0], prod(shape) * SAFETENSORS_BITS[kind]
     if byte_count * 8 != needed:
-        raise header.wrong(where, f"the shape asks for {needed // 8:,} bytes, and it has {byte_count:,}; {AGAIN}")
+        raise header.wrong(where, f"its shape needs {needed // 8:,} bytes, but it has {byte_count:,}; {AGAIN}")
     if start + span[1] > size:
-        raise header.wrong(where, f"ends at byte {start + span[1]:,} of {size:,}: the file is cut off; {AGAIN}")
+        raise header.wrong(where, f"ends at byte {start + span[1]:,} of {size:,}: the file is truncated; {AGAIN}")
     return Tensor(name, kind, tuple(shape), header.path, start + span[0], byte_count)
 
 
@@ -131,10 +131,10 @@ def gguf_tensors(path: Path) -> tuple[GGUFFile, list[Tensor]]:
     for info in header.tensors:
         where = f"{path}: the tensor {info.name[:80]!r}"
         if info.name in seen:
-            raise ModelFileError(f"{where} is there twice: {AGAIN}")
+            raise ModelFileError(f"{where} occurs twice: {AGAIN}")
         seen.add(info.name)
         if info.type not in GGUF_BLOCKS:
-            raise ModelFileError(f"{where} is of ggml's type {info.type}, which is not known here: {AGAIN}")
+            raise ModelFileError(f"{where} has ggml's type {info.type}, which is unknown: {AGAIN}")
         kind, block, bytes_of_block = GGUF_BLOCKS[info.type]
         count = prod(info.shape)
         if not count or (info.shape[:1] and info.shape[0] % block):
@@ -142,7 +142,7 @@ def gguf_tensors(path: Path) -> tuple[GGUFFile, list[Tensor]]:
         byte_count, start = count // block * bytes_of_block, header.data_start + info.offset
         if start + byte_count > size:
             raise ModelFileError(
-                f"{where} ends at byte {start + byte_count:,} of {size:,}: the file is cut off; {AGAIN}"
+                f"{where} ends at byte {start + byte_count:,} of {size:,}: the file is truncated; {AGAIN}"
             )
         tensors.append(Tensor(info.name, kind, info.shape[::-1], path, start, byte_count))
     return header, tensors

@@ -1,0 +1,66 @@
+"""Gemma's GGUF file, as a package ships it, and Mistral's vocabularies written as GGUF: llama.cpp has the same ids.
+
+`make test-backends` runs these, since its environment has llama.cpp.
+"""
+
+import random
+
+import pytest
+
+from bpelab import BPETokenizer
+from bpelab.convert import convert
+
+from .catalogue import GEMMA_CHUNKS, GEMMA_GGUF, SENTENCEPIECE
+from .download import joined_file, real_file
+from .texts import random_strings, texts
+
+llama_cpp = pytest.importorskip("llama_cpp", reason="llama.cpp is not installed here; make test-backends has it")
+LINES = 1_500
+GEMMAS_NAMES = [
+    "<bos>",
+    "<end_of_turn>",
+    "<table>",
+    "</table>",
+    "\n\n",
+    "  ",
+    "     ",
+    "\u2581\u2581",
+    "\t\t",
+    "<unused5>",
+]
+
+
+def some_texts(names):
+    """Lines and random strings as UTF-8 has them, without NUL, which ends a text for llama.cpp."""
+    everything = [*random.Random(36).sample(texts(), min(LINES, len(texts()))), *random_strings(names)]
+    return [text.encode("utf-8", "replace").decode() for text in everything if "\0" not in text]
+
+
+def agree(ours, path, some, control):
+    """Compare with llama.cpp's ids, without and with control tokens in the text."""
+    theirs = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+    for special in control:
+        for text in some:
+            ids = ours.encode(text, allowed_special="all" if special else (), add_special_tokens=False)
+            assert theirs.tokenize(text.encode(), add_bos=False, special=special) == ids, (special, text)
+    theirs.close()
+
+
+def test_gemma(tmp_path):
+    path = joined_file("gemma-3-270m-q4_k_m.gguf", GEMMA_CHUNKS, GEMMA_GGUF)
+    some = some_texts(GEMMAS_NAMES)
+    assert len(some) >= 4_000 or len(texts()) < LINES
+    ours = BPETokenizer.from_pretrained(path)
+    agree(ours, path, some, (False, True))
+    assert convert(ours, tmp_path / "again.gguf", "gguf") == []
+    again = BPETokenizer.from_pretrained(tmp_path / "again.gguf")
+    assert again.spec == ours.spec
+    agree(again, tmp_path / "again.gguf", some, (False, True))
+
+
+@pytest.mark.parametrize("file", SENTENCEPIECE[:1], ids=lambda file: file.name)
+def test_mistral_written_as_gguf(file, tmp_path):
+    ours = BPETokenizer.from_pretrained(real_file(file))
+    assert convert(ours, tmp_path / "m.gguf", "gguf") == []
+    assert BPETokenizer.from_pretrained(tmp_path / "m.gguf").model == ours.model
+    agree(ours, tmp_path / "m.gguf", some_texts(["<s>", "[INST]", "    "]), (False,))
