@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         TokenizerFileError as TokenizerFileError,
         TrainingError as TrainingError,
         UnknownTokenError as UnknownTokenError,
+        VocabularyError as VocabularyError,
     )
     from .model.bpe import BPEModel as BPEModel
     from .model.merge_recovery import recover_merges as recover_merges
@@ -82,6 +83,7 @@ _HOMES = {
             "TokenizerFileError",
             "TrainingError",
             "UnknownTokenError",
+            "VocabularyError",
         ],
         "errors",
     ),

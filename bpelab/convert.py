@@ -129,14 +129,14 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
     if target not in TARGETS:
         raise ValueError(f"there is no format {target!r} to write; choose one of {', '.join(TARGETS)}")
     holds = TARGETS[target].holds
-    units = tokenizer.model.units
-    if target == "gguf" and (units is None or not units.characters):
+    initial_symbols = tokenizer.model.initial_symbols
+    if target == "gguf" and not tokenizer.model.is_char_level:
         holds -= {"normalizer"}  # llama.cpp prepares text for scored tokens only
     lost = [loss for loss in features(tokenizer) if loss.feature not in holds]
     if target == "gguf" and "normalizer" not in holds and (name := gguf_save.approximate_pre_name(tokenizer.spec)):
         lost.append(UnsupportedFeature("llama.cpp's splitter", APPROXIMATE_SPLITTER.format(name), False))
-    if target == "gpt2" and units is not None and units.unk_id is not None:
-        lost.append(UnsupportedFeature("unknown token", tokenizer.unk_token or str(units.unk_id), True))
+    if target == "gpt2" and initial_symbols is not None and initial_symbols.unk_id is not None:
+        lost.append(UnsupportedFeature("unknown token", tokenizer.unk_token or str(initial_symbols.unk_id), True))
     if target == "gpt2" and splits_differently(tokenizer, target) and (joined := superwords(tokenizer)):
         lost.append(UnsupportedFeature("superwords", NEVER_JOINED.format(len(joined)), False))
     if target == "tekken" and (elsewhere := tekken.other_roles(tokenizer.spec)):
@@ -186,14 +186,14 @@ def splits_differently(tokenizer: BPETokenizer, target: str) -> bool:
     >>> splits_differently(BPETokenizer.train("low lower " * 9, 261), "gpt2")
     True
     """
-    is_byte_level = tokenizer.model.units is None or not tokenizer.model.units.characters
+    is_byte_level = not tokenizer.model.is_char_level
     return target == "gpt2" and is_byte_level and tokenizer.pattern != "gpt2"
 
 
 def count_differing_lines(
     tokenizer: BPETokenizer, texts: Iterable[str], other: BPETokenizer | None = None
 ) -> tuple[int, int]:
-    """Return the number of lines in `texts` for which `other` gives different ids, and the number of all lines.
+    """Return the number of lines in `texts` for which `other` gives different ids, and the total number of lines.
 
     By default `other` is the tokenizer with GPT-2's own pattern.
 
@@ -219,7 +219,7 @@ def as_llama_cpp_splits(tokenizer: BPETokenizer) -> BPETokenizer | None:
 
 
 def rejecting_formats(tokenizer: BPETokenizer) -> dict[str, str]:
-    """Return each format that can't hold a tokenizer without changing ids -> the reason. Leaves no files.
+    """Return format -> reason, for each format that can't hold a tokenizer without changing ids. Leaves no files.
 
     >>> list(rejecting_formats(BPETokenizer.train("low lower " * 9, 261)))
     ['gpt2', 'gguf']

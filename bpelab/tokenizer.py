@@ -238,14 +238,14 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         normalize = find_normalizer(normalizer)
         check_encoding(encoder, options.get("cache_size", CACHE_ENTRIES))
 
-        chosen: Superwords | None = None
+        superword_settings: Superwords | None = None
         if superwords is not None:
             from .trainers.superwords import Superwords
 
-            chosen = Superwords.of(superwords)
-            pattern = chosen.pattern
+            superword_settings = Superwords.of(superwords)
+            pattern = superword_settings.pattern
 
-        def made(model: BPEModel, special: dict[str, int]) -> BPETokenizer:
+        def build(model: BPEModel, special: dict[str, int]) -> BPETokenizer:
             return cls(model, pattern=pattern, special_tokens=special, normalizer=normalize, encoder=encoder, **options)
 
         def check(model: BPEModel, special: dict[str, int]) -> TokenizerSpec:
@@ -261,7 +261,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
             min_pre_token_frequency=min_pre_token_frequency,
             trainer=trainer,
             ties=ties,
-            superwords=chosen,
+            superwords=superword_settings,
             client=client,
             worker_timeout=worker_timeout,
             input_format=input_format,
@@ -270,7 +270,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
             progress=progress,
         )
         model, special = train_model(corpus, vocab_size, training, special_tokens, check)
-        return made(model, special)
+        return build(model, special)
 
     # -- encoding ----------------------------------------------------------------------------------------------------
 
@@ -512,6 +512,11 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         encoder: str = "auto",
     ) -> BPETokenizer:
         """Open the tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
+
+        Args:
+            revision: a branch, a tag or a commit; by default "main".
+            token: an access token; by default the one of `hf auth login` or HF_TOKEN.
+            cache_dir: where the cache is; by default where huggingface_hub has it (HF_HUB_CACHE).
 
         Only the tokenizer's files are downloaded, once; HF_HUB_OFFLINE=1 uses the downloaded files. Needs
         huggingface_hub. Raises BPELabError saying what is missing, gated or unreachable, and what to do.

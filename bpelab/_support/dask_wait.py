@@ -1,4 +1,4 @@
-"""Waits for a Dask cluster, none of them silent: meanwhile the workers are checked, and problems are reported.
+"""Waiting for a Dask cluster, never silently: the workers are checked meanwhile, and problems are reported.
 
 There are two ways to wait: `Watch.finished` yields tasks as they finish, and `Watch.call` runs a request to the cluster
 in a thread. Both wake up every `LOOK` seconds, and at Ctrl-C.
@@ -73,10 +73,10 @@ class Watch:
     def __init__(self, client: Any, timeout: float | None = None) -> None:
         self.client, self.timeout = client, timeout
         self.dashboard: str | None = None
-        self._address, self._bar, self._told = client.scheduler.address, Bar(), ""
+        self._address, self._bar, self._reported = client.scheduler.address, Bar(), ""
         self._question: Future[Any] | None = None
         self._tasks: SimpleQueue[Any] = SimpleQueue()
-        self._left: dict[str, Any] = {}
+        self._pending: dict[str, Any] = {}
         self.dashboard = self.call(self._link)
 
     def _link(self) -> str | None:
@@ -99,18 +99,18 @@ class Watch:
     def add(self, tasks: Iterable[Any]) -> None:
         """Add tasks (Dask's futures) to wait for."""
         for task in tasks:
-            self._left[task.key] = task
+            self._pending[task.key] = task
             task.add_done_callback(self._tasks.put)
 
     def finished(self) -> Iterator[Any]:
         """Yield the tasks, as they finish, fail or are cancelled, until none is left."""
-        while self._left:
+        while self._pending:
             self._begin()
             while (task := self._next()) is None:
                 self._look()
             if not task.cancelled():
                 self._go_on("a task has ended")
-            del self._left[task.key]
+            del self._pending[task.key]
             yield task
 
     def _next(self) -> Any:
@@ -121,14 +121,14 @@ class Watch:
 
     def drop(self) -> None:
         """Release the remaining tasks, so that the cluster can forget them. This doesn't block."""
-        for task in self._left.values():
+        for task in self._pending.values():
             task.release()
-        self._left.clear()
+        self._pending.clear()
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """Start a wait, on the assumption that there have been workers up to now."""
+        """Start a wait, assuming that there have been workers so far."""
         self._alive, self._question = monotonic(), None
 
     def _look(self) -> None:
@@ -140,9 +140,9 @@ class Watch:
             return self._ask()
         if self._question.done():
             number, problem, advice = self._answered(self._question)
-            until = self._asked  # what has happened since isn't known yet
+            until = self._asked_at  # what has happened since isn't known yet
             self._ask()
-        elif (until := monotonic()) - self._asked >= PATIENCE:
+        elif (until := monotonic()) - self._asked_at >= PATIENCE:
             number, problem, advice = 0, *self._silent("")
         else:
             return None
@@ -154,15 +154,15 @@ class Watch:
             raise ClusterError(
                 f"{problem}; {advice} ({where}). Waited {seconds:.0f} s, and worker_timeout={self.timeout:g}"
             )
-        if seconds >= PATIENCE and problem != self._told:
-            self._told = problem
+        if seconds >= PATIENCE and problem != self._reported:
+            self._reported = problem
             since = strftime("%X", localtime(time() - (monotonic() - self._alive)))
             self._bar.warn(ClusterWaits(f"waiting since {since}: {problem}; {advice} ({where})"), problem)
         return None
 
     def _ask(self) -> None:
         identity = partial(self.client.sync, self.client.scheduler.identity, n_workers=-1)
-        self._question, self._asked = run_in_thread(identity), monotonic()
+        self._question, self._asked_at = run_in_thread(identity), monotonic()
 
     def _answered(self, question: "Future[Any]") -> tuple[int, str, str]:
         """Return the number of workers, the problem or "", and what to do about it."""
@@ -180,9 +180,9 @@ class Watch:
         return f"the scheduler doesn't answer{why}", "see whether its process runs, and the network"
 
     def _go_on(self, why: str) -> None:
-        """Report that the work goes on, if a wait was reported."""
-        if self._told:
-            self._told = ""
+        """Report that work has resumed, if a wait was reported."""
+        if self._reported:
+            self._reported = ""
             self._bar.warn(ClusterWaits(f"the work goes on: {why}"), "")
 
 

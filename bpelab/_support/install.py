@@ -43,13 +43,13 @@ def _bracketed(extras: tuple[str, ...]) -> str:
 
 
 def _from_folder(names: str) -> str | None:
-    """Return the editable requirement for the clone that this package lies in; None if it doesn't lie in one."""
+    """Return the editable requirement for the clone that contains this package; None if none does."""
     root = Path(__file__).resolve().parents[2]
     return f'-e "{_as_typed(root)}{names}"' if _is_source(root) else None
 
 
 def _from_origin(names: str, build: bool) -> str | None:
-    """Return the requirement that pip was given, or None if it isn't known, is gone, or is a wheel and `build`."""
+    """Return the requirement that pip was given; None if it's unknown, gone, or a wheel while `build` is true."""
     from importlib import metadata
     from urllib.parse import urlparse
     from urllib.request import url2pathname

@@ -103,7 +103,7 @@ class JSONFile:
         except ValueError as error:
             raise self.wrong("", _not_json(content, error)) from error
         if not isinstance(self.data, (dict, list) if lists else dict):
-            raise self.wrong("", "is not a JSON object" + " or list" * lists)
+            raise self.wrong("", "is not a JSON object or list" if lists else "is not a JSON object")
         if b"\\ud" in content or b"\\uD" in content:
             self._refuse_surrogates(self.data)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name most similar to `name`, ignoring case; None if none is similar.
 
     >>> nearest("add_generation_promt", ["tools", "add_generation_prompt"])
@@ -13,19 +13,19 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches  # for errors only, so not when bpelab is imported
 
-    originals = {each.lower(): each for each in known}
+    originals = {each.lower(): each for each in names}
     return next((originals[each] for each in get_close_matches(name.lower(), originals, 1)), None)
 
 
-def wrong_keyword(call: str, name: str, known: Iterable[str], otherwise: str = "") -> TypeError:
+def wrong_keyword(call: str, name: str, parameters: Iterable[str], otherwise: str = "") -> TypeError:
     """Return the error for a keyword that `call` doesn't have; it suggests the nearest one, or says `otherwise`."""
-    meant = nearest(name, known)
-    advice = f": did you mean {meant}?" if meant else otherwise and f": {otherwise}"
+    close = nearest(name, parameters)
+    advice = f": did you mean {close}?" if close else otherwise and f": {otherwise}"
     return TypeError(f"{call} has no argument {name!r}{advice}")
 
 
-def refuse_unknown(method: Callable[..., object], given: Iterable[str], *others: Callable[..., object]) -> None:
-    """Raise TypeError for the first keyword in `given` that neither a method nor `others` accept.
+def refuse_unknown(method: Callable[..., object], names: Iterable[str], *others: Callable[..., object]) -> None:
+    """Raise TypeError for the first keyword in `names` that neither a method nor `others` accepts.
 
     The message has a hint: how to migrate from another library, the call that accepts it, or the nearest name.
     """
@@ -34,8 +34,8 @@ def refuse_unknown(method: Callable[..., object], given: Iterable[str], *others:
     from .migration_hints import KEYWORDS
 
     arguments = [it for each in (method, *others) for it in signature(each).parameters.values()]
-    known = [it.name for it in arguments if it.kind != Parameter.VAR_KEYWORD]
-    wrong = next((name for name in given if name not in known), None)
+    parameters = [it.name for it in arguments if it.kind != Parameter.VAR_KEYWORD]
+    wrong = next((name for name in names if name not in parameters), None)
     if wrong is None:
         return
     owner = method.__self__  # type: ignore[attr-defined]
@@ -45,4 +45,4 @@ def refuse_unknown(method: Callable[..., object], given: Iterable[str], *others:
         advice = f"tokenizer(text, {wrong}=...) has it"
     if advice is not None:
         raise wrong_keyword(call, wrong, (), advice)
-    raise wrong_keyword(call, wrong, known, f"its arguments are {', '.join(known)}")
+    raise wrong_keyword(call, wrong, parameters, f"its arguments are {', '.join(parameters)}")

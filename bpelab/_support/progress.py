@@ -34,7 +34,7 @@ class Bar(AbstractContextManager["Bar"]):
 
 
 def follow_clock(shown: Any) -> None:
-    """Shift a tqdm bar's times if the clock was set back, or it would show negative ones."""
+    """Shift a tqdm bar's times if the clock was set back, since it would otherwise show negative ones."""
     back = 0 if shown.disable else shown.last_print_t - time()
     if back > 0:
         shown.start_t -= back

@@ -76,12 +76,12 @@ def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that readers see its old content or the new, never a part of it; see `write_all_atomically`."""
+    """Write a file so that readers see its old or its new content, never part of one; see `write_all_atomically`."""
     write_all_atomically({path: content})
 
 
 def write_all_atomically(contents: Mapping[Path, bytes]) -> None:
-    """Write files so that readers see the old content of each or the new, never a part of it.
+    """Write files so that readers see each file's old content or its new content, never part of one.
 
     All contents go to temporary files beside their targets and are flushed to disk before the first is renamed: if
     there isn't room for all of them, none is changed. Existing files keep their permissions. Raises OSError
@@ -153,7 +153,7 @@ def expand_user(path: str | Path) -> Path:
 
 
 def names_file(text: str) -> bool:
-    """Return whether a text is the name of an existing file: then perhaps the file's content was meant.
+    """Return whether a text is the name of an existing file, so that its content was probably meant.
 
     >>> names_file("two words"), names_file(__file__)
     (False, True)

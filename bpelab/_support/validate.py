@@ -24,17 +24,17 @@ def whole_number(name: str, value: object) -> int:
     return index(value)
 
 
-def check_name(value: object, what: str, known: Any) -> str:
-    """Return `value` if it is one of `known`. Raises ValueError otherwise."""
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {value!r}")
+def check_name(value: object, what: str, choices: Any) -> str:
+    """Return `value` if it is one of `choices`. Raises ValueError otherwise."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{what} is one of {', '.join(map(repr, choices))}, not {value!r}")
     return value
 
 
 def check_size(value: object, what: str, least: int = 0) -> None:
     """Raise ValueError for anything but an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{what} is a number from {least} up, not {value!r}")
+        raise ValueError(f"{what} is a whole number from {least} up, not {value!r}")
 
 
 def check_flags(**flags: object) -> None:

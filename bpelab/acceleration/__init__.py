@@ -5,15 +5,17 @@ authors override (`_encode_plus`, `decode`, `_decode`, `_add_tokens`). Calls tha
 are served in C, and all others by the original. Nothing in transformers is replaced, and other tokenizers aren't
 affected. This room may import all the components of a tokenizer, and transformers. Begin with `classes.py`.
 
-A tokenizer is read (`reading.py`) into an engine (`engine.py`), compared with it (`checking.py`), and read again after
-a change (`changes.py`). Encoding calls are in `calls.py`, with the lengths of rows (`lengths.py`), the columns of a
-batch (`columns.py`), and the other information of a `BatchEncoding` (`encodings.py`). Decoding calls are in
-`decoding.py`, and the class is in `classes.py`.
+A tokenizer is read (`reading.py`) into an engine (`engine.py`), compared with it (`checking.py`) and with its file
+(`replaced_parts.py`), and read again after a change (`changes.py`). Encoding calls are in `calls.py`, with the lengths
+of rows (`lengths.py`), the columns of a batch (`columns.py`), and the other information of a `BatchEncoding`
+(`encodings.py`). Decoding calls are in `decoding.py`, and the class is in `classes.py`.
 """
 
 from typing import Any, TypeVar
 
 from ..errors import BackendError
+
+__all__ = ["accelerate", "undo"]
 
 T = TypeVar("T")
 MIN_TRANSFORMERS = 5
@@ -47,7 +49,8 @@ def accelerate(tokenizer: T) -> T:
     Raises TypeError for anything but a fast tokenizer of transformers; BackendError, which names the reason, for an
     unsupported tokenizer, such as one with a WordPiece or a Unigram model, and for transformers 4;
     MissingDependencyError if bpelab's C extension isn't built. The tokenizer is then unchanged. If a later change
-    makes a tokenizer unsupported, it works as the original does, after a RuntimeWarning.
+    makes a tokenizer unsupported, it works as the original does, after a RuntimeWarning. Another RuntimeWarning says if
+    transformers replaced a part, as 5.5 does in DeepSeek V3's, so that its ids differ from those of the tokenizer.json.
 
     Cost: reading the tokenizer, about a second for 150,000 tokens, and some tenths after a change.
 
@@ -60,13 +63,14 @@ def accelerate(tokenizer: T) -> T:
     _check(given)
     from .changes import STATE_ATTRIBUTE, State
     from .classes import accelerated_class, original_of
+    from .replaced_parts import warn_if_replaced
 
     kind: Any = type(given)
     if original_of(kind) is not None:
         given._bpelab_read()  # noqa: SLF001 - a method of our own class, named so that it hides nothing of theirs
         return tokenizer
     subclass, state = accelerated_class(kind), State()
-    state.read(given.backend_tokenizer)
+    warn_if_replaced(given, state.read(given.backend_tokenizer))
     given.__dict__[STATE_ATTRIBUTE] = state
     given.__class__ = subclass
     return tokenizer

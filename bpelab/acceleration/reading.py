@@ -19,7 +19,7 @@ FILE_NAME = Path("tokenizer.json")
 
 
 class TokenizerJSON(NamedTuple):
-    """The text of a tokenizer.json in two parts: `vocabulary` has the vocabulary and merges, `head` all before them."""
+    """The text of a tokenizer.json in two parts: the vocabulary and merges (`vocabulary`), and what precedes them."""
 
     head: str
     vocabulary: str
@@ -82,16 +82,17 @@ def conflicting_token(content: TokenizerJSON, tokenizer: BPETokenizer) -> str | 
     """Return a special token that Hugging Face's model may produce from text and bpelab's can't; None if none exists.
 
     A special token of the vocabulary that no merge produces isn't in the model here. In a text it is matched before
-    the model sees it, except within longer words (`single_word`), in text that is normalized first, and as a unit.
+    the model sees it, except within longer words (`single_word`), in text that is normalized first, and as an initial
+    symbol.
     """
     model = content.parts["model"]
     ends = model["continuing_subword_prefix"] or "", model["end_of_word_suffix"] or ""
     for token in tokenizer.added_tokens:
         if not token.special or token.id in tokenizer.model.tokens:
             continue
-        unit = token.content.removeprefix(ends[0]).removesuffix(ends[1])
+        symbol = token.content.removeprefix(ends[0]).removesuffix(ends[1])
         hidden = token.single_word or token.normalized or "▁" in token.content
-        if len(unit) > 1 and not (model["ignore_merges"] and hidden):
+        if len(symbol) > 1 and not (model["ignore_merges"] and hidden):
             continue
         if dumps(token.content, ensure_ascii=False) + ":" in content.vocabulary:
             return token.content

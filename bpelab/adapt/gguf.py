@@ -261,7 +261,7 @@ def _as_pattern(
 
 
 def _both(files: ModelFiles, tensors: tuple[Tensor, ...]) -> tuple[Tensor, Tensor | None]:
-    """Return the input and the output matrix; None for the second if they are one. Raises ModelFileError for more."""
+    """Return the input and the output matrix; None for the second if they're tied. Raises ModelFileError for more."""
     names = {tensor.name for tensor in tensors}
     heads = [it for it in tensors if it.name.endswith(("lm_head.weight", "embed_out.weight"))]
     inputs = [it for it in tensors if it not in heads]

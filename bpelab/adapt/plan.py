@@ -18,7 +18,7 @@ from ..chat.models.files import INDEX
 from ..chat.models.find import PICKLES, ModelFiles, find_model
 from ..chat.models.tensor_headers import Tensor, safetensors_tensors
 from ..errors import ModelFileError, TokenizerFileError
-from ..formats.huggingface import tokenizer_json
+from ..formats.tokenizer_json_save import tokenizer_json
 from .id_settings import with_new_ids
 from .row_map import MADE, PADDING, RowMap, map_rows
 
@@ -44,7 +44,7 @@ STRANGE_IDS = 64
 
 @dataclass(frozen=True, eq=False)
 class AdaptationPlan:
-    """What `adapt_model` will do; `str()` of it is a short summary.
+    """What `adapt_model` will do; `str(plan)` is a short summary.
 
     Attributes:
         files: the model's files.

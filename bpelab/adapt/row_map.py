@@ -39,14 +39,14 @@ class RowMap:
         parts: id of a new token -> the old ids that its row is made from; () if the old tokenizer has none.
         ids: old id -> new id of every shared token.
         removed: the old ids of tokens that the new tokenizer lacks, sorted.
-        known: the old rows that have a token, over which averages are computed; sorted, int64.
+        rows_with_token: the old rows that have a token, over which averages are computed; sorted, int64.
     """
 
     source: "NDArray[np.int64]"
     parts: Mapping[int, tuple[int, ...]]
     ids: Mapping[int, int]
     removed: tuple[int, ...]
-    known: "NDArray[np.int64]"
+    rows_with_token: "NDArray[np.int64]"
 
     @property
     def keeps_ids(self) -> bool:
@@ -95,10 +95,10 @@ def map_rows(
         for token_id, key in sorted(new_keys.items())
         if source[token_id] == MADE
     }
-    known = np.array(sorted(row for row in old_keys if row < old_rows), np.int64)
-    if not len(known):
+    rows_with_token = np.array(sorted(row for row in old_keys if row < old_rows), np.int64)
+    if not len(rows_with_token):
         raise ValueError("no token of the old tokenizer has a row")
-    return RowMap(source, parts, kept, tuple(sorted(old_keys.keys() - kept.keys())), known)
+    return RowMap(source, parts, kept, tuple(sorted(old_keys.keys() - kept.keys())), rows_with_token)
 
 
 def row_count(old_ids: int, new_ids: int, old_rows: int, pad_to_multiple_of: int | None = None) -> int:
@@ -135,11 +135,11 @@ def token_keys(tokenizer: BPETokenizer, as_text: bool = False) -> dict[int, Key]
     >>> keys[256], keys[257]
     (('token', b'ab'), ('added', b'<end>'))
     """
-    units = tokenizer.model.units
+    initial_symbols = tokenizer.model.initial_symbols
     keys = {token_id: ("token", token) for token_id, token in tokenizer.model.tokens.items()}
-    if as_text and units is not None and units.characters:
+    if as_text and initial_symbols is not None and initial_symbols.characters:
         keys = {token_id: (kind, token.replace(SPACE, b" ")) for token_id, (kind, token) in keys.items()}
-        for byte, token_id in (units.byte_tokens or {}).items():
+        for byte, token_id in (initial_symbols.byte_tokens or {}).items():
             keys[token_id] = ("byte" if byte < 0x80 else "token", bytes([byte]))
     return keys | {token.id: ("added", token.content.encode()) for token in tokenizer.added_tokens}
 
@@ -155,13 +155,13 @@ def parts_of(old: BPETokenizer, key: Key) -> list[int]:
     ([257, 257], [256, 195])
     """
     _, token = key
-    units, pre_tokenizer = old.model.units, old.spec.pre_tokenizer
-    if units is not None:
-        token = token.removeprefix(units.prefix).removesuffix(units.suffix)
-        if units.characters and SPACE in old.model.ids:
+    initial_symbols, pre_tokenizer = old.model.initial_symbols, old.spec.pre_tokenizer
+    if initial_symbols is not None:
+        token = token.removeprefix(initial_symbols.prefix).removesuffix(initial_symbols.suffix)
+        if initial_symbols.characters and SPACE in old.model.ids:
             token = token.replace(b" ", SPACE)
     pieces = None
-    if pre_tokenizer is not None and not (units is not None and units.characters and pre_tokenizer.byte_level):
+    if pre_tokenizer is not None and not (old.model.is_char_level and pre_tokenizer.byte_level):
         try:
             pieces = pre_tokenizer.without_prefix().split(token.decode(), False)
         except UnicodeDecodeError:

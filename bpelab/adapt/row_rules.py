@@ -37,11 +37,13 @@ class OldRows:
     Args:
         read: a function from row indices to their numbers as stored, rows x width.
         kind: their type, a key of `numbers.STORED`.
-        known: the rows that have a token.
+        rows_with_token: the rows that have a token.
     """
 
-    def __init__(self, read: Callable[[NDArray[np.int64]], NDArray[Any]], kind: str, known: NDArray[np.int64]) -> None:
-        self.read, self.kind, self.known = read, kind, known
+    def __init__(
+        self, read: Callable[[NDArray[np.int64]], NDArray[Any]], kind: str, rows_with_token: NDArray[np.int64]
+    ) -> None:
+        self.read, self.kind, self.rows_with_token = read, kind, rows_with_token
 
     def __getitem__(self, rows: Sequence[int] | NDArray[np.int64]) -> Rows:
         """Return the rows at the given indices as float64."""
@@ -50,19 +52,19 @@ class OldRows:
     @cached_property
     def average(self) -> Rows:
         """The mean of all rows that have a token, shape (width,)."""
-        blocks = (self.known[start : start + BLOCK] for start in range(0, len(self.known), BLOCK))
+        blocks = (self.rows_with_token[start : start + BLOCK] for start in range(0, len(self.rows_with_token), BLOCK))
         total: Rows = np.sum([self[block].sum(axis=0) for block in blocks], axis=0)
-        average: Rows = np.divide(total, len(self.known))
+        average: Rows = np.divide(total, len(self.rows_with_token))
         return average
 
     @cached_property
     def spread(self) -> Rows:
         """A matrix A, width x width, such that A @ noise has the covariance of the rows with a token."""
         covariance = np.zeros((len(self.average), len(self.average)))
-        for start in range(0, len(self.known), BLOCK):
-            apart = self[self.known[start : start + BLOCK]] - self.average
-            covariance += apart.T @ apart
-        values, vectors = np.linalg.eigh(covariance / len(self.known))
+        for start in range(0, len(self.rows_with_token), BLOCK):
+            deviations = self[self.rows_with_token[start : start + BLOCK]] - self.average
+            covariance += deviations.T @ deviations
+        values, vectors = np.linalg.eigh(covariance / len(self.rows_with_token))
         spread: Rows = vectors * np.sqrt(np.clip(values, 0, None))
         return spread
 

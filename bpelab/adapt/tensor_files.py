@@ -41,7 +41,7 @@ def rewrite(
     seed: int,
     advance: Advance,
 ) -> str:
-    """Write a copy of a safetensors file in which some tensors have other rows; return its SHA-256.
+    """Write a copy of a safetensors file in which some tensors have new rows; return its SHA-256.
 
     Args:
         tensors: all tensors of the file.
@@ -138,7 +138,7 @@ def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int
     def read(numbers: NDArray[np.int64]) -> NDArray[Any]:
         return read_rows(file, tensor, width, numbers)
 
-    old, random = OldRows(read, tensor.type, rows.known), np.random.default_rng(seed)
+    old, random = OldRows(read, tensor.type, rows.rows_with_token), np.random.default_rng(seed)
     for start in range(0, len(rows.source), BLOCK):
         source = rows.source[start : start + BLOCK]
         block = np.empty((len(source), width), STORED[tensor.type])

@@ -41,12 +41,16 @@ def token_spans(
     model: BPEModel, ids: Sequence[int], piece: AlignedString, to_bytes: Callable[[str], bytes]
 ) -> Iterator[TokenSpan]:
     """Yield the tokens of a piece; `to_bytes` turns its text into the bytes that the model saw."""
-    data, get, units = to_bytes(piece.text), model.tokens.get, model.units
+    data, get, initial_symbols = to_bytes(piece.text), model.tokens.get, model.initial_symbols
     tokens = [get(token_id, b"") for token_id in ids]
     in_alphabet = False
     sizes: Iterable[int] = map(len, tokens)
-    if units is not None and not model.is_byte_level and (units.prefix or units.suffix or b"".join(tokens) != data):
-        in_alphabet = not units.characters
+    if (
+        initial_symbols is not None
+        and not model.is_byte_level
+        and (initial_symbols.prefix or initial_symbols.suffix or b"".join(tokens) != data)
+    ):
+        in_alphabet = not initial_symbols.characters
         sizes = _sizes(model, tokens, data)
     starts, ends = piece.starts, piece.ends
     if in_alphabet or len(data) != len(piece.text):
@@ -90,20 +94,20 @@ def _sizes(model: BPEModel, tokens: Sequence[bytes], data: bytes) -> Iterator[in
     Dropped characters aren't counted, so everything after them in the piece gets offsets that are too low, as in
     Hugging Face's tokenizers.
     """
-    units = model.units
-    assert units is not None  # otherwise nothing can be missing
-    size_of = len if units.characters else _written
+    initial_symbols = model.initial_symbols
+    assert initial_symbols is not None  # otherwise nothing can be missing
+    size_of = len if initial_symbols.characters else _written
     if model.whole_piece_id(data) is not None:
         yield size_of(data)
         return
-    waiting = iter(units.ids_with_sizes(data, model.alphabet, size_of))
+    waiting = iter(initial_symbols.ids_with_sizes(data, model.alphabet, size_of))
     for token in tokens:
-        # A merged token is its units joined, less the prefix of all but the first.
-        unit, size = next(waiting)
-        length = len(model.tokens.get(unit, b""))
+        # A merged token is its initial symbols joined, less the prefix of all but the first.
+        symbol, size = next(waiting)
+        length = len(model.tokens.get(symbol, b""))
         while length < len(token):
-            unit, more = next(waiting)
-            length += len(model.tokens[unit].removeprefix(units.prefix))
+            symbol, more = next(waiting)
+            length += len(model.tokens[symbol].removeprefix(initial_symbols.prefix))
             size += more
         yield size
 

@@ -12,48 +12,48 @@ from ..pretokenizers.base import PreTokenizer
 from ..texts.aligned_string import AlignedString
 
 
-def align_pieces(pre_tokenizer: PreTokenizer | None, given: AlignedString, pieces: list[str]) -> list[AlignedString]:
+def align_pieces(pre_tokenizer: PreTokenizer | None, string: AlignedString, pieces: list[str]) -> list[AlignedString]:
     """Return a pre-tokenizer's `pieces` of a text, aligned with the original.
 
     `pre_tokenizer` may be None if the pieces just cut the text.
     """
     steps = () if pre_tokenizer is None else pre_tokenizer.steps
-    if len(steps) <= 1 and "".join(pieces) == given.text:
-        return given.split(pieces)
-    parts = [given]
+    if len(steps) <= 1 and "".join(pieces) == string.text:
+        return string.split(pieces)
+    parts = [string]
     for index, step in enumerate(steps):
         if index:
             parts = [_as_seen_by_next(steps[index - 1], part) for part in parts]
         parts = [piece for part in parts for piece in _split(step, part)]
-    return parts if [part.text for part in parts] == pieces else list(_locate(given, pieces))
+    return parts if [part.text for part in parts] == pieces else list(_locate(string, pieces))
 
 
-def _split(step: PreTokenizer, given: AlignedString) -> Iterable[AlignedString]:
+def _split(step: PreTokenizer, string: AlignedString) -> Iterable[AlignedString]:
     """Return one step's pieces of a text; the step may drop characters or add a prefix."""
-    pieces = step.split(given.text, given.base == 0)
-    added = sum(map(len, pieces)) - len(given.text)
+    pieces = step.split(string.text, string.base == 0)
+    added = sum(map(len, pieces)) - len(string.text)
     if added > 0:
-        given = given.prepend(" " * added)
+        string = string.prepend(" " * added)
     try:
-        return given.split(pieces, step.piece_starts(given.text, pieces) if added < 0 else None)
+        return string.split(pieces, step.piece_starts(string.text, pieces) if added < 0 else None)
     except ValueError:  # an unknown pre-tokenizer, which changes the text
-        return _locate(given, pieces)
+        return _locate(string, pieces)
 
 
-def _as_seen_by_next(step: PreTokenizer, given: AlignedString) -> AlignedString:
-    chars = list(given.text)
+def _as_seen_by_next(step: PreTokenizer, string: AlignedString) -> AlignedString:
+    chars = list(string.text)
     become = step.for_next_step(chars)
-    return given if become == chars else given.map_spans(chars, become)
+    return string if become == chars else string.map_spans(chars, become)
 
 
-def _locate(given: AlignedString, pieces: Iterable[str]) -> Iterator[AlignedString]:
+def _locate(string: AlignedString, pieces: Iterable[str]) -> Iterator[AlignedString]:
     """Yield the pieces where they occur in the text, in order; a piece that doesn't occur stands for the whole text."""
     at = 0
     for piece in pieces:
-        start = given.text.find(piece, at)
+        start = string.text.find(piece, at)
         if start >= 0:
             at = start + len(piece)
-            yield given[start:at]
+            yield string[start:at]
         else:
-            ends = [given.ends[-1] if given.text else given.base] * len(piece)
-            yield AlignedString(piece, [given.base] * len(piece), ends, given.base)
+            ends = [string.ends[-1] if string.text else string.base] * len(piece)
+            yield AlignedString(piece, [string.base] * len(piece), ends, string.base)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..editing import prune
 from ..formats.listing import printable
-from ..model.bpe import RankMerges
+from ..model.lazy_model import merge_columns_of
 from ..regex.patterns import find_pattern
 from ..tokenizer import BPETokenizer
 from ..trainers.counting.corpus import Corpus, rereadable
@@ -71,27 +71,29 @@ def _unseen(tokenizer: BPETokenizer, corpus: Corpus) -> Iterator[str]:
 
 
 def _odd_merges(tokenizer: BPETokenizer) -> Iterator[str]:
-    merges = tokenizer.model.merges
-    if isinstance(merges, RankMerges) or not merges:
+    if tokenizer.model.is_rank_table:
         return
-    repeats = 1 + max(rank for rank, _ in merges.values()) - len(merges)
+    ranks, _, _, new = merge_columns_of(tokenizer.model)
+    repeats = 1 + max(ranks, default=-1) - len(ranks)
     if repeats > 0:
         are = "is" if repeats == 1 else "are"
         yield f"{_plural(repeats, 'merge')} in its list {are} repeated; the last one counts"
-    several = len(merges) - len({new for _, new in merges.values()})
+    several = len(new) - len(set(new))
     if several:
         yield f"{_plural(several, 'more merge')} than tokens they make: some tokens are made in several ways"
 
 
 def _missing_symbols(tokenizer: BPETokenizer) -> Iterator[str]:
-    model, units = tokenizer.model, tokenizer.model.units
-    if units is None:
+    model, initial_symbols = tokenizer.model, tokenizer.model.initial_symbols
+    if initial_symbols is None:
         return
     byte_values = (
-        {unit[0] for unit in model.alphabet if len(unit) == 1} if not units.characters else set(units.byte_tokens or {})
+        set(initial_symbols.byte_tokens or {})
+        if model.is_char_level
+        else {symbol[0] for symbol in model.alphabet if len(symbol) == 1}
     )
-    becomes = "the unknown token" if units.unk_id is not None else "nothing: they are lost"
-    if units.characters and units.byte_tokens is None:
+    becomes = "the unknown token" if initial_symbols.unk_id is not None else "nothing: they are lost"
+    if initial_symbols.characters and initial_symbols.byte_tokens is None:
         yield f"it starts from {len(model.alphabet):,} characters; others become {becomes}"
     elif (missing := [byte for byte in range(256) if byte not in byte_values]) and not model.is_byte_level:
         examples = ", ".join(f"{byte:#04x}" for byte in missing[:MAX_SHOWN])
@@ -100,8 +102,8 @@ def _missing_symbols(tokenizer: BPETokenizer) -> Iterator[str]:
 
 
 def _unread_byte_alphabet(tokenizer: BPETokenizer) -> Iterator[str]:
-    model, units = tokenizer.model, tokenizer.model.units
-    if units is None or not units.characters or not {char.encode() for char in BYTE_OF_CHAR} <= model.alphabet.keys():
+    model = tokenizer.model
+    if not model.is_char_level or not {char.encode() for char in BYTE_OF_CHAR} <= model.alphabet.keys():
         return
     if chars := [char for char in OUTSIDE_BYTE_ALPHABET if not _comes_back(tokenizer, char)]:
         yield (

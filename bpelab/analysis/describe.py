@@ -5,7 +5,9 @@ Chapter: File formats.
 
 from typing import Any
 
+from ..formats.gguf_pre_match import find_gguf_pre
 from ..formats.listing import printable
+from ..native import recovered_merges
 from ..tokenizer import BPETokenizer
 from ..vocab.special_tokens import ROLES
 from .audit import audit
@@ -25,8 +27,9 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     >>> facts["tokens"], facts["pattern"], facts["sample"]
     (261, 'cl100k', ['low', 'er', ' low'])
     """
-    model, units = tokenizer.model, tokenizer.model.units
-    ids = tokenizer.encode(sample, add_special_tokens=False)
+    model = tokenizer.model
+    made = recovered_merges(model)
+    ids, reasons = tokenizer.encode(sample, add_special_tokens=False), losses(tokenizer)
     parts = {
         "normalizer": tokenizer.spec.normalizer,
         "pre_tokenizer": None if tokenizer.pattern is not None else tokenizer.spec.pre_tokenizer,
@@ -36,14 +39,15 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     return {
         "tokens": len(tokenizer),
         "n_vocab": tokenizer.n_vocab,
-        "merges": len(model.recovered_merges.splits),
-        "unreachable_by_merges": len(model.recovered_merges.unreachable),
-        "units": "bytes" if units is None or not units.characters else f"{len(model.alphabet):,} characters",
+        "merges": len(made.splits),
+        "unreachable_by_merges": len(made.unreachable),
+        "initial_symbols": f"{len(model.alphabet):,} characters" if model.is_char_level else "bytes",
         "pattern": tokenizer.pattern,
         **{name: None if part is None else str(part)[:300] for name, part in parts.items()},
+        "llama_cpp_pre": _llama_cpp_pre(tokenizer) if not model.is_char_level else None,
         "special_tokens": tokenizer.special_tokens,
         "roles": {role: name for role in ROLES if (name := getattr(tokenizer, f"{role}_token")) is not None},
-        "lossless": not (reasons := losses(tokenizer)),
+        "lossless": not reasons,
         "losses": [*reasons, _changed_lines(tokenizer)] if reasons else [],
         "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
         "chat_template": "chat_template" in tokenizer.spec.metadata,
@@ -55,6 +59,12 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         "sample": [printable(token) for token in tokenizer.convert_ids_to_tokens(ids)],
         "oddities": list(audit(tokenizer)),
     }
+
+
+def _llama_cpp_pre(tokenizer: BPETokenizer) -> str:
+    """Return the name of llama.cpp's pre-tokenizer that cuts every text alike, and why; "none" if there is none."""
+    match = find_gguf_pre(tokenizer.spec.pre_tokenizer)
+    return f"{match.names[0]} ({match.reason})" if match.names else "none"
 
 
 def _changed_lines(tokenizer: BPETokenizer) -> str:

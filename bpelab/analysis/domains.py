@@ -23,7 +23,7 @@ class DomainShift:
 
     @property
     def loss(self) -> float:
-        """The fraction of bytes per token lost away from home: 0.25 means a quarter fewer, below 0 a gain."""
+        """The fraction of bytes per token lost away from home: 0.25 means a quarter fewer, a negative value a gain."""
         return 1 - ratio(self.away.bytes_per_token, self.home.bytes_per_token)
 
 

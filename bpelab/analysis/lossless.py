@@ -29,13 +29,14 @@ def losses(tokenizer: BPETokenizer) -> list[str]:
         reasons.append(f"its normalizer changes text, {str(spec.normalizer)[:120]}")
     if not _cuts_only(spec):
         reasons.append(f"its pre-tokenizer may change text, {str(spec.pre_tokenizer)[:120]}")
-    units = spec.model.units
-    if not spec.model.covers_utf8 and (units is None or len(units.byte_tokens or {}) < 256):
+    initial_symbols = spec.model.initial_symbols
+    if not spec.model.covers_utf8 and (initial_symbols is None or len(initial_symbols.byte_tokens or {}) < 256):
         reasons.append("not all that a text may hold has a token")
     if not spec.joins_bytes:
         reasons.append(f"its decoder doesn't just join bytes, {str(spec.decoder)[:120]}")
-    if changed_tokens := [token.content for token in spec.special_tokens.tokens if _is_changed(tokenizer, token)]:
-        reasons.append(f"an added token decodes to another text or strips spaces, {changed_tokens[0]!r}")
+    changed = next((token.content for token in spec.special_tokens.tokens if _is_changed(tokenizer, token)), None)
+    if changed is not None:
+        reasons.append(f"an added token decodes to another text or strips spaces, {changed!r}")
     return reasons
 
 
@@ -46,7 +47,7 @@ def _cuts_only(spec: TokenizerSpec) -> bool:
 
 
 def _is_changed(tokenizer: BPETokenizer, token: AddedToken) -> bool:
-    """Return whether an added token, matched in any text, may stand for more than its own text, or for another."""
+    """Return whether an added token may match text other than its own, so that decoding changes the text."""
     if token.special:
         return False
     return token.lstrip or token.rstrip or tokenizer.decode([token.id]) != token.content
@@ -65,7 +66,7 @@ def sample_lines() -> tuple[str, ...]:
 
 
 def count_changed_lines(tokenizer: BPETokenizer) -> int:
-    """Return how many of `sample_lines()` change in a round trip; of a long line, the first 80 characters count."""
+    """Return how many of `sample_lines()` a round trip changes; only the first 80 characters of a line count."""
     lines = [line[:80] for line in sample_lines()]
     ids = tokenizer.encode_batch(lines, add_special_tokens=False)
     return sum(line != back for line, back in zip(lines, tokenizer.decode_batch(ids)))

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import ConversionError
-from ..formats.huggingface import merge_pairs
 from ..model.bpe import BPEModel
+from ..model.merge_recovery import merge_pairs
 from ..pretokenizers.split import Split
 from ..regex.patterns import find_pattern
 from ..tokenizer import BPETokenizer
@@ -83,7 +83,7 @@ def words_alone(tokenizer: BPETokenizer, ids: Collection[int]) -> BPETokenizer |
     tokens = {token_id: token for token_id, token in model.tokens.items() if token_id not in removed_ids}
     word_pairs = ((rank, pair) for rank, pair in enumerate(pairs) if removed_ids.isdisjoint((*pair, products[pair])))
     merges = {pair: (rank, products[pair]) for rank, pair in word_pairs}
-    words = BPEModel(MappingProxyType(tokens), MappingProxyType(merges), model.alphabet, False, model.units)
+    words = BPEModel(MappingProxyType(tokens), MappingProxyType(merges), model.alphabet, False, model.initial_symbols)
     return BPETokenizer(words, **tokenizer.spec.arguments())
 
 

@@ -46,7 +46,7 @@ def never_merged(tokenizer: BPETokenizer) -> list[int]:
 def unseen(
     tokenizer: BPETokenizer, corpus: Corpus, *, input_format: str | None = None, field: str = "text"
 ) -> list[int]:
-    """Return the ids of tokens that don't occur in the encoded corpus, leaving out units and added tokens.
+    """Return the ids of tokens that don't occur in the encoded corpus, leaving out initial symbols and added tokens.
 
     Some may be parts of tokens that do occur: `bpelab.editing.prune(tokenizer, corpus=corpus, min_frequency=1)` removes
     the others. Arguments and errors are those of `BPETokenizer.train`.
@@ -71,7 +71,7 @@ def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:
     >>> [across.tokens[token_id] for token_id in unreachable_alone(BPETokenizer(across, pattern="cl100k"))]
     [b'a b']
     """
-    if tokenizer.model.units is not None and tokenizer.model.units.characters:
+    if tokenizer.model.is_char_level:
         raise BPELabError("this tokenizer's tokens are characters and not bytes, so their own text is not known")
     added_ids = {token.id for token in tokenizer.added_tokens}
     ids = []

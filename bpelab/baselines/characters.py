@@ -10,12 +10,12 @@ Source: none; the first thing anyone tries.
 from collections.abc import Iterable, Sequence
 
 from .._support.textio import valid_text
-from .common import Corpus, count_words, most_frequent, require_vocab_size, tokens_of
+from .common import Baseline, Corpus, count_words, most_frequent, require_vocab_size, tokens_of
 
 UNKNOWN = "<unk>"
 
 
-class CharacterTokenizer:
+class CharacterTokenizer(Baseline):
     """A vocabulary of characters. The unknown token has the id 0 and decodes to U+FFFD.
 
     Args:
@@ -50,9 +50,6 @@ class CharacterTokenizer:
         counts = count_words(corpus, lambda text: list(valid_text(text)))
         return cls(most_frequent(counts, vocab_size - 1))
 
-    def __len__(self) -> int:
-        return len(self.vocabulary)
-
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`, one for each character. Lone surrogates count as U+FFFD."""
         get = self._ids.get
@@ -61,11 +58,3 @@ class CharacterTokenizer:
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids`. Raises UnknownTokenError (a KeyError) for an id that doesn't exist."""
         return "".join(tokens_of(ids, ["\ufffd", *self.vocabulary[1:]]))
-
-    def tokens(self, text: str) -> list[str]:
-        """Return the tokens of `text` as strings, for display."""
-        return [self.vocabulary[token_id] for token_id in self.encode(text)]
-
-    def unknown_count(self, text: str) -> int:
-        """Count the tokens of `text` that are the unknown token."""
-        return self.encode(text).count(0)

@@ -1,13 +1,15 @@
-"""Helpers that the baselines share: word counts, token lookup, and pair counts that are updated merge by merge.
+"""What the baselines share: a base class, word counts, token lookup, and pair counts that are updated merge by merge.
 
 Chapter: Characters, words, subwords. Cost: linear; each merge visits the words that contain the pair.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from .._support.textio import valid_text
+from .._support.validate import whole_number
 from ..core.detokenize import to_ids
 from ..errors import TrainingError, UnknownTokenError
 from ..trainers.naive import replace_pair
@@ -51,9 +53,7 @@ def count_words(corpus: Corpus, split: Callable[[str], list[str]]) -> Counter[st
         words.update(split(corpus))
     elif isinstance(corpus, Mapping):
         for text, count in corpus.items():
-            if isinstance(count, bool) or not isinstance(count, int):
-                raise TypeError(f"the count of {text!r} must be an integer, not {count!r}")
-            if count < 1:
+            if whole_number(f"the count of {text!r}", count) < 1:
                 raise TrainingError(f"the count of {text!r} must be at least 1, not {count}")
             for word in split(text):
                 words[word] += count
@@ -64,11 +64,9 @@ def count_words(corpus: Corpus, split: Callable[[str], list[str]]) -> Counter[st
     return words
 
 
-def require_vocab_size(vocab_size: object, needed: int, for_what: str) -> None:
+def require_vocab_size(vocab_size: int, needed: int, for_what: str) -> None:
     """Raise TypeError or TrainingError unless `vocab_size` is an integer of at least `needed`."""
-    if isinstance(vocab_size, bool) or not isinstance(vocab_size, int):
-        raise TypeError(f"vocab_size must be an integer, not {vocab_size!r}")
-    if vocab_size < needed:
+    if whole_number("vocab_size", vocab_size) < needed:
         raise TrainingError(f"vocab_size={vocab_size} is too small: {needed} are needed for {for_what}")
 
 
@@ -105,6 +103,36 @@ def encode_words(words: Iterable[str], encode_word: Callable[[str], list[int]]) 
             known[word] = encode_word(word)
         ids += known[word]
     return ids
+
+
+class Baseline(ABC):
+    """What the baselines share: a vocabulary of strings in which id 0 is the unknown token."""
+
+    vocabulary: list[str]
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    @classmethod
+    @abstractmethod
+    def train(cls, corpus: Corpus, vocab_size: int) -> "Baseline":
+        """Learn a vocabulary from a text or from counted words."""
+
+    @abstractmethod
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text`."""
+
+    @abstractmethod
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids`."""
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of `text` as strings, for display."""
+        return [self.vocabulary[token_id] for token_id in self.encode(text)]
+
+    def unknown_count(self, text: str) -> int:
+        """Count the unknown tokens in `text`."""
+        return self.encode(text).count(0)
 
 
 class PairCounts:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 
 def viterbi(word: str, scores: Mapping[str, float], max_length: int, unknown: float) -> tuple[list[str], float]:
-    """Return the cut of `word` with the highest sum of scores, and that sum.
+    """Return the segmentation of `word` with the highest sum of scores, and that sum.
 
     A character that isn't a token is a piece by itself and scores `unknown`. Ties go to the cut with the longer last
     token.
@@ -41,7 +41,7 @@ def viterbi(word: str, scores: Mapping[str, float], max_length: int, unknown: fl
 
 
 def expected_counts(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, float]:
-    """Return the expected count of each token in `words`, over all cuts of each word, weighted by their probability.
+    """Return the expected count of each token in `words`: all segmentations count, weighted by their probability.
 
     Forward: the summed probability of all cuts of each prefix. Backward: from the end of a word, which every cut
     reaches, divide that certainty among the positions where the last token may have started. Every character must be a

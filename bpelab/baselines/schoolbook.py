@@ -16,7 +16,7 @@ from heapq import heapify, heappop, heappush
 from .._support.textio import valid_text
 from ..errors import ModelError
 from ..trainers.naive import replace_pair
-from .common import Corpus, Pair, PairCounts, count_words, encode_words, require_vocab_size, tokens_of
+from .common import Baseline, Corpus, Pair, PairCounts, count_words, encode_words, require_vocab_size, tokens_of
 
 UNKNOWN, END_OF_WORD = "<unk>", "</w>"
 Symbol = tuple[str, bool]
@@ -27,7 +27,7 @@ def _words(text: str) -> list[str]:
     return valid_text(text).split()
 
 
-class SchoolbookBPE:
+class SchoolbookBPE(Baseline):
     """Character-level BPE with end-of-word marks. Id 0 is the unknown token, id 1 the bare end mark.
 
     Args:
@@ -84,9 +84,6 @@ class SchoolbookBPE:
                     heappush(heap, (-counts.pairs[changed], changed))
         return cls(characters, merges)
 
-    def __len__(self) -> int:
-        return len(self._symbols)
-
     @property
     def merges(self) -> list[tuple[str, str]]:
         """The merges as strings, in the order in which they were learned."""
@@ -108,12 +105,6 @@ class SchoolbookBPE:
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
-        return "".join(chars + " " * ends for chars, ends in tokens_of(ids, self._symbols)).removesuffix(" ")
-
-    def tokens(self, text: str) -> list[str]:
-        """Return the tokens of `text` as strings, for display."""
-        return [self.vocabulary[token_id] for token_id in self.encode(text)]
-
-    def unknown_count(self, text: str) -> int:
-        """Count the tokens of `text` that are the unknown token."""
-        return self.encode(text).count(0)
+        return "".join(f"{chars} " if ends else chars for chars, ends in tokens_of(ids, self._symbols)).removesuffix(
+            " "
+        )

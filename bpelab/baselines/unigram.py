@@ -1,4 +1,4 @@
-"""Unigram: tokens have probabilities, a cut has the product of its tokens' probabilities, and the likeliest cut wins.
+"""Unigram: a segmentation's probability is the product of its tokens' probabilities, and the likeliest one wins.
 
 Training starts from far too many substrings. Expectation-maximization estimates their probabilities over *all* ways to
 cut the words, then the tokens whose loss costs the least likelihood are dropped, and so on until the vocabulary has its
@@ -16,7 +16,7 @@ from itertools import chain
 
 from .._support.textio import valid_text
 from ..errors import ModelError, TrainingError
-from .common import Corpus, count_words, encode_words, most_frequent, require_vocab_size, tokens_of
+from .common import Baseline, Corpus, count_words, encode_words, most_frequent, require_vocab_size, tokens_of
 from .lattice import expected_counts, viterbi
 
 UNKNOWN, MARK = "<unk>", "\u2581"
@@ -38,7 +38,7 @@ def marked_words(text: str) -> list[str]:
     return _WORD.findall(MARK + text) if text else []
 
 
-class UnigramTokenizer:
+class UnigramTokenizer(Baseline):
     """Tokens with log probabilities. The unknown token has the id 0 and decodes to U+FFFD.
 
     Args:
@@ -94,11 +94,8 @@ class UnigramTokenizer:
             scores = _prune(scores, expected, max(wanted, int(keep * len(scores))))
         return cls(dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))))
 
-    def __len__(self) -> int:
-        return len(self.vocabulary)
-
     def best_cut(self, word: str) -> tuple[list[str], float]:
-        """Return the likeliest cut of a marked word, and its log probability; unknown characters stand alone."""
+        """Return the likeliest segmentation of a marked word and its log probability; unknown characters are pieces."""
         return viterbi(word, self.log_probabilities, self._max_length, self._unknown)
 
     def encode(self, text: str) -> list[int]:
@@ -111,14 +108,6 @@ class UnigramTokenizer:
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
         return "".join(tokens_of(ids, ["\ufffd", *self.vocabulary[1:]])).removeprefix(MARK).replace(MARK, " ")
-
-    def tokens(self, text: str) -> list[str]:
-        """Return the tokens of `text` as strings, for display."""
-        return [self.vocabulary[token_id] for token_id in self.encode(text)]
-
-    def unknown_count(self, text: str) -> int:
-        """Count the unknown characters of `text`."""
-        return self.encode(text).count(0)
 
 
 def _seed_tokens(words: Mapping[str, int], characters: list[str], count: int) -> dict[str, float]:

@@ -13,12 +13,22 @@ Source: Schuster and Nakajima 2012 (training), Wu et al. 2016, BERT's `tokenizat
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
-from .common import Corpus, Pair, PairCounts, count_words, encode_words, require_vocab_size, tokens_of, words_and_marks
+from .common import (
+    Baseline,
+    Corpus,
+    Pair,
+    PairCounts,
+    count_words,
+    encode_words,
+    require_vocab_size,
+    tokens_of,
+    words_and_marks,
+)
 
 UNKNOWN, CONTINUATION = "[UNK]", "##"
 
 
-class WordPieceTokenizer:
+class WordPieceTokenizer(Baseline):
     """Subwords of words that are split at white space and punctuation. The unknown token has the id 0.
 
     Args:
@@ -83,9 +93,6 @@ class WordPieceTokenizer:
                     heappush(heap, entry(changed))
         return cls(pieces)
 
-    def __len__(self) -> int:
-        return len(self.vocabulary)
-
     def encode_word(self, word: str, record: Callable[[int, int, int | None], object] | None = None) -> list[int]:
         """Return the ids of a word; `record` is called for each lookup with the piece's start, end, and id or None."""
         ids: list[int] = []
@@ -116,11 +123,3 @@ class WordPieceTokenizer:
         parts = tokens_of(ids, self.vocabulary)
         spaced = (p.removeprefix(CONTINUATION) if p.startswith(CONTINUATION) else f" {p}" for p in parts)
         return "".join(spaced).lstrip(" ")
-
-    def tokens(self, text: str) -> list[str]:
-        """Return the tokens of `text` as strings, for display."""
-        return [self.vocabulary[token_id] for token_id in self.encode(text)]
-
-    def unknown_count(self, text: str) -> int:
-        """Count the words of `text` that are the unknown token."""
-        return self.encode(text).count(0)

@@ -9,12 +9,12 @@ Source: how text was tokenized before subwords; Sennrich, Haddow and Birch 2016 
 
 from collections.abc import Iterable, Sequence
 
-from .common import Corpus, count_words, most_frequent, require_vocab_size, tokens_of, words_and_marks
+from .common import Baseline, Corpus, count_words, most_frequent, require_vocab_size, tokens_of, words_and_marks
 
 UNKNOWN = "<unk>"
 
 
-class WordTokenizer:
+class WordTokenizer(Baseline):
     """A vocabulary of words and punctuation marks. The unknown token has the id 0.
 
     Args:
@@ -50,9 +50,6 @@ class WordTokenizer:
         frequent = {word: count for word, count in counts.items() if count >= min_frequency}
         return cls(most_frequent(frequent, vocab_size - 1))
 
-    def __len__(self) -> int:
-        return len(self.vocabulary)
-
     def encode(self, text: str) -> list[int]:
         """Return the ids of the words of `text`."""
         get = self._ids.get
@@ -64,11 +61,3 @@ class WordTokenizer:
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
         return " ".join(tokens_of(ids, self.vocabulary))
-
-    def tokens(self, text: str) -> list[str]:
-        """Return the tokens of `text` as strings, for display."""
-        return [self.vocabulary[token_id] for token_id in self.encode(text)]
-
-    def unknown_count(self, text: str) -> int:
-        """Count the tokens of `text` that are the unknown token."""
-        return self.encode(text).count(0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .peers.base import Peer
+from .library import Peer
 from .plan import Step
 from .texts import split_documents
 
@@ -19,46 +19,29 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.uint32]
 
-DOCUMENT_BYTES = 2_000
-"""The size of a document in batches and loops, in bytes."""
-
 
 def check(worker: "Worker", step: Step) -> None:
     """Compare each library's output with that of the first library, whose ids are saved to a file."""
-    warm, parts = worker.read_parts(step.text)
+    warm, parts = worker.read_parts(step)
+    check_output = check_decoding if step.output.startswith("decode") else check_ids
     for name in worker.participants(step):
         peer = worker.cached(name)
-        if peer is None:
-            continue
-        texts = [shorten(text, peer) for text in [*warm, *parts]]
-        if step.output.startswith("decode"):
-            worker.run_guarded(name, step.output, check_decoding, worker, step, peer, texts)
-            continue
-        rows = worker.run_guarded(name, step.output, encode, peer, step.output, texts)
-        if rows is not None:
-            compare_ids(worker, step, peer, flatten(rows))
+        if peer is not None:
+            texts = [shorten(text, peer) for text in [*warm, *parts]]
+            worker.run_guarded(name, step.output, check_output, worker, step, peer, texts)
 
 
 def shorten(text: str, peer: Peer) -> str:
     """Return the part of a text that a library encodes: all of it, unless the library is too slow."""
-    return text[: len(text) // peer.part].rstrip()
-
-
-def encode(peer: Peer, output: str, texts: Sequence[str]) -> list[Any]:
-    """Encode each text; return the ids in whatever form the library returns them."""
-    if output == "list":
-        return [peer.encode_list(text) for text in texts]
-    if output == "array":
-        return [peer.encode_array(text) for text in texts]
-    return [row for text in texts for row in encode_batch(peer, output, split_documents(text, DOCUMENT_BYTES), 1)]
+    return text[: len(text) // peer.library.part].rstrip()
 
 
 def encode_batch(peer: Peer, output: str, texts: Sequence[str], threads: int) -> list[Any]:
     """Encode a batch of texts; return the ids of each as a row."""
+    encoded = peer[output](texts, threads)
     if output == "batch list":
-        rows: list[Any] = peer.batch_list(texts, threads)
-        return rows
-    ids, offsets = peer.batch_array(texts, threads)
+        return list(encoded)
+    ids, offsets = encoded
     return [ids[begin:end] for begin, end in zip(offsets.tolist(), offsets[1:].tolist())]
 
 
@@ -84,35 +67,40 @@ def first_difference(ids: "Array", expected: "Array") -> int | None:
     return None if len(ids) == len(expected) else size
 
 
-def reference_path(worker: "Worker", step: Step, peer: Peer) -> Path:
-    """Return the path of the expected ids; whole texts, documents and shortened texts each have their own file."""
-    kind = "documents" if step.output.startswith("batch") else "texts"
-    return Path(worker.job.folder, f"{worker.job.vocabulary.name}-{step.text}-{kind}-{peer.part}.npy")
+def check_ids(worker: "Worker", step: Step, peer: Peer, texts: Sequence[str]) -> None:
+    """Report where ids differ from the expected ones, which come from the first library to call this.
 
-
-def compare_ids(worker: "Worker", step: Step, peer: Peer, ids: "Array") -> None:
-    """Report where ids differ from the expected ones, which come from the first library to call this."""
+    Whole texts, documents and shortened texts each have their own file of expected ids.
+    """
     import numpy as np
 
-    path = reference_path(worker, step, peer)
-    if path.exists():
-        expected = np.load(path)
-        if (position := first_difference(ids, expected)) is not None:
-            got, wanted = ids[position : position + 1].tolist(), expected[position : position + 1].tolist()
-            why = f"differs at token {position:,}: {got or 'the end'}, not {wanted or 'the end'}"
-            worker.emit("fault", library=peer.name, doing=step.output, why=why)
+    if step.batch:
+        ids = flatten([row for text in texts for row in encode_batch(peer, step.output, split_documents(text), 1)])
     else:
+        ids = flatten([peer[step.output](text) for text in texts])
+    path = Path(worker.job.folder, f"{worker.job.vocabulary.name}-{step.text_file}-{peer.library.part}.npy")
+    if not path.exists():
         np.save(path, ids)
+        return
+    expected = np.load(path)
+    if (position := first_difference(ids, expected)) is not None:
+        got, wanted = ids[position : position + 1].tolist(), expected[position : position + 1].tolist()
+        why = f"differs at token {position:,}: {got or 'the end'}, not {wanted or 'the end'}"
+        worker.emit("fault", library=peer.name, doing=step.output, why=why)
 
 
 def check_decoding(worker: "Worker", step: Step, peer: Peer, texts: Sequence[str]) -> None:
     """Check that decoding the library's own ids returns the texts."""
-    import numpy as np
-
     for index, text in enumerate(texts):
-        ids = peer.encode_list(text)
-        back = peer.decode_list(ids) if step.output == "decode list" else peer.decode_array(np.array(ids, np.uint32))
-        if back != text:
-            why = f"text {index} of {len(texts)} does not survive the round trip"
+        if peer[step.output](ids_to_decode(peer, step.output, text)) != text:
+            why = f"text {index} of {len(texts)} doesn't survive the round trip"
             worker.emit("fault", library=peer.name, doing=step.output, why=why)
             return
+
+
+def ids_to_decode(peer: Peer, output: str, text: str) -> Any:
+    """Return a text's ids as what a library's call for `output` decodes: a list, or an array."""
+    import numpy as np
+
+    ids = peer["list"](text)
+    return ids if output == "decode list" else np.array(ids, np.uint32)

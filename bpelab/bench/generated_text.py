@@ -7,10 +7,8 @@ source. Thousands of walks run at once. A seed and a source give the same text o
 
     python -m bpelab.bench.generated_text 1G big.txt            # from the book's text
     python -m bpelab.bench.generated_text 1G big.txt --like english.txt
-    python -m bpelab.bench.generated_text --growth english.txt big.txt
 
-`--growth` prints the distinct pre-tokens, and pairs of them, in the first megabytes of texts. Cost: 71 s of processor
-time for a gigabyte.
+Cost: 71 s of processor time for a gigabyte.
 """
 
 import argparse
@@ -22,7 +20,6 @@ from .._support.byte_sizes import size_in_bytes
 from .._support.numpy_import import NDArray, np
 from ..notebook.live_source import book_text
 from ..notebook.zipf_text import word
-from ..pretokenizers.split import Split
 
 GOES_ON, SAME_WORD = 0.4, 0.36
 """How often a walk continues with the next word, and from another occurrence of the word; otherwise it jumps."""
@@ -80,39 +77,17 @@ def generated_text(size: int, source: Source, seed: int = 0) -> Iterator[str]:
         yield text
 
 
-def growth(text: str, split: Split) -> Iterator[tuple[int, int, int, int]]:
-    """Yield, for 1, 2, 4 ... megabytes of a text: megabytes, pre-tokens, distinct pre-tokens, and distinct pairs."""
-    pieces = split.split(text)
-    sizes = np.cumsum([len(piece.encode()) for piece in pieces])
-    distinct, number = np.unique(np.array(pieces, object), return_inverse=True)
-    pairs = number[:-1] * np.int64(len(distinct)) + number[1:]
-    megabytes = 1
-    while megabytes << 20 <= sizes[-1]:
-        end = int(np.searchsorted(sizes, megabytes << 20))
-        yield megabytes, end, len(np.unique(number[:end])), len(np.unique(pairs[: end - 1]))
-        megabytes *= 2
-
-
 def main(arguments: Iterable[str] | None = None) -> None:
-    """Write a generated text, or print the growth of existing ones."""
+    """Write a generated text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("size", nargs="?", type=size_in_bytes)
-    parser.add_argument("out", nargs="?", type=Path)
+    parser.add_argument("size", type=size_in_bytes)
+    parser.add_argument("out", type=Path)
     parser.add_argument("--like", type=Path, help="the source text, instead of the book's")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--growth", nargs="+", type=Path, default=[], metavar="FILE")
     args = parser.parse_args(arguments if arguments is None else list(arguments))
-    for path in args.growth:
-        print(path)
-        with path.open(encoding="utf-8", newline="") as file:
-            text = file.read(33 << 20)
-        for megabytes, number, distinct, pairs in growth(text, Split("cl100k")):
-            print(f"{megabytes:4} MB {number:12,} pre-tokens {distinct:10,} distinct {pairs:12,} distinct pairs")
-    if args.out:
-        source = Source(args.like.read_text("utf-8") if args.like else book_text())
-        with args.out.open("w", encoding="utf-8", newline="") as file:
-            for part in generated_text(args.size, source, args.seed):
-                file.write(part)
+    source = Source(args.like.read_text("utf-8") if args.like else book_text())
+    with args.out.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(generated_text(args.size, source, args.seed))
 
 
 if __name__ == "__main__":

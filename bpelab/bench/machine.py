@@ -1,16 +1,29 @@
-"""The machine: its processors and their features, its load, and how to pin a process to some processors."""
+"""The machine: its processors, their features and load; a process's clocks and memory, and the processors it may use.
 
+Linux reports memory and its peak in /proc, and lets a process reset the peak. Elsewhere psutil reports the current
+value, and a thread polls it for the peak; it may miss a short peak.
+"""
+
+import gc
 import os
 import platform
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from threading import Event, Thread
+from typing import Any, TypeVar
 
+from ..chat.hardware import host
+from ..chat.hardware.device import fields
 from ..core.batch import thread_count
+from ..errors import MissingDependencyError
 from ..native import instruction_set
 
+T = TypeVar("T")
+CPUINFO, STATUS, CLEAR = Path("/proc/cpuinfo"), Path("/proc/self/status"), Path("/proc/self/clear_refs")
 INSTRUCTION_SETS = re.compile(r"sse|ssse|avx|bmi|popcnt|f16c|fma|gfni|asimd|neon|sve|sme2?$|dotprod|crc32|i8mm", re.I)
 """Instruction sets that matter to tokenizers: wide registers, bit counting and bit shuffling."""
 
@@ -32,7 +45,7 @@ def machine() -> dict[str, Any]:
 
 def cpu_name() -> str:
     """Return the processor's name, as far as the system reports it."""
-    return _cpuinfo("model name") or platform.processor() or platform.machine()
+    return host.cpu_name() or platform.processor() or platform.machine()
 
 
 def instruction_sets() -> list[str] | None:
@@ -40,17 +53,9 @@ def instruction_sets() -> list[str] | None:
 
     Linux has them in /proc/cpuinfo (`avx2`, `asimd`), macOS in sysctl (`AVX2`, `FEAT_DotProd`).
     """
-    names = (_cpuinfo("flags") or _cpuinfo("Features") or _sysctl()).split()
+    about = fields(host.read(CPUINFO))
+    names = (about.get("flags") or about.get("Features") or _sysctl()).split()
     return sorted(name for name in set(names) if INSTRUCTION_SETS.match(name.removeprefix("FEAT_"))) or None
-
-
-def _cpuinfo(key: str) -> str:
-    """Return the first value of a key in /proc/cpuinfo, or an empty string."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").split("\n")
-    except OSError:
-        return ""
-    return next((line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == key), "")
 
 
 def _sysctl() -> str:
@@ -95,3 +100,71 @@ def _core(processor: int) -> str:
         return Path(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list").read_text("ascii")
     except OSError:
         return str(processor)
+
+
+def timed(call: Callable[[], T]) -> tuple[T, float, float]:
+    """Time a call; return its result, processor seconds (user and system, of all threads) and wall seconds.
+
+    >>> timed(lambda: 3)[0]
+    3
+    """
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = call()
+    return result, time.process_time() - cpu, time.perf_counter() - wall
+
+
+def freeze_heap() -> None:
+    """Collect garbage, then exempt all remaining objects from later collections: tokenizers hold a million."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+def _from_status(key: str) -> int:
+    line = next(line for line in STATUS.read_text("ascii").split("\n") if line.startswith(key))
+    return int(line.split()[1]) * 1024
+
+
+class MemoryMeter:
+    """A meter of resident memory; `current()` returns bytes.
+
+    >>> MemoryMeter().current() > 1_000_000
+    True
+
+    Raises MissingDependencyError if there is neither /proc nor psutil.
+    """
+
+    def __init__(self) -> None:
+        self._linux = STATUS.exists()
+        self.current: Callable[[], int] = (lambda: _from_status("VmRSS")) if self._linux else _psutil()
+        self._max, self._stop = 0, Event()
+
+    def restart(self) -> None:
+        """Reset the peak."""
+        if self._linux:
+            CLEAR.write_text("5", "ascii")
+        else:
+            self._max = self.current()
+            Thread(target=self._watch, daemon=True).start()
+
+    def peak(self) -> int:
+        """Return the peak since `restart`, in bytes."""
+        if self._linux:
+            return _from_status("VmHWM")
+        self._stop.set()
+        return max(self._max, self.current())
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.005):
+            self._max = max(self._max, self.current())
+
+
+def _psutil() -> Callable[[], int]:
+    try:
+        import psutil
+    except ImportError as error:
+        raise MissingDependencyError(
+            "memory is measured on Linux, and elsewhere with psutil: pip install psutil"
+        ) from error
+    process = psutil.Process()
+    return lambda: int(process.memory_info().rss)

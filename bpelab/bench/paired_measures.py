@@ -9,127 +9,93 @@ from functools import partial
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from .._support.gc_paused import gc_paused
-from .checking import DOCUMENT_BYTES, encode_batch, first_difference, flatten, shorten
-from .meters import freeze_heap, timed
-from .peers import Peer
+from .checking import encode_batch, first_difference, flatten, ids_to_decode, shorten
+from .library import Peer
+from .machine import freeze_heap
 from .plan import Step
 from .texts import split_documents, split_lines, split_short
 
 if TYPE_CHECKING:
     from .worker import Worker
 
-Call = Callable[[], Any]
 WARM_UP_TEXT = (
     "What is put together at the first call is part of loading; some wait for a rare word, überhaupt xqzvwk. " * 4
 )
 """The first text that a library encodes, so that work done at the first call counts as loading."""
 WARM_SECONDS = 5.0
 """Maximum processor seconds for warming up a library: slow ones cache little and gain nothing from more."""
-TEXTS: dict[str, Callable[[str], list[str]]] = {
+SPLITS: dict[str, Callable[[str], list[str]]] = {
     "calls": split_short,
     "lines": split_lines,
-    "documents": partial(split_documents, size=DOCUMENT_BYTES),
-    "batch": partial(split_documents, size=DOCUMENT_BYTES),
+    "documents": split_documents,
+    "batch": split_documents,
 }
 """Measure -> the function that cuts a part into texts."""
 
 
 def cold(worker: "Worker", step: Step) -> None:
     """Measure with an empty cache: in every round a fresh object of each library encodes its first text."""
-    _, parts = worker.read_parts(step.text)
+    _, parts = worker.read_parts(step)
     names = worker.participants(step)
     for round_index, part in enumerate(parts[: worker.job.values["cold rounds"]]):
-        fresh = {name: peer for name in rotate(names, round_index) if (peer := worker.load(name)) is not None}
-        for name, peer in fresh.items():  # work done at the first call is part of loading, and counted there
-            worker.run_guarded(name, "warm up", encode_call(peer, step.output), WARM_UP_TEXT)
+        peers = {name: peer for name in rotate(names, round_index) if (peer := worker.load(name)) is not None}
+        for name, peer in peers.items():  # work done at the first call is part of loading, and counted there
+            worker.run_guarded(name, "warm up", peer[step.output], WARM_UP_TEXT)
         freeze_heap()
-        results = {name: time_once(worker, step, peer, "cold", part, round_index) for name, peer in fresh.items()}
-        compare_round(worker, step, fresh, results)
+        results = {name: time_text(worker, step, peer, "cold", part, round_index) for name, peer in peers.items()}
+        compare_round(worker, step, peers, results)
 
 
 def warm(worker: "Worker", step: Step) -> None:
     """Measure unseen text after a warm-up on other text, then the same text again."""
     peers, parts = load_and_warm_up(worker, step)
     for round_index, part in enumerate(parts):
-        here = {name: peers[name] for name in rotate(list(peers), round_index)}
         results = {}
-        for name, peer in here.items():
-            results[name] = time_once(worker, step, peer, "unseen", part, round_index)
+        for name in rotate(list(peers), round_index):
+            results[name] = time_text(worker, step, peers[name], "unseen", part, round_index)
             if results[name] is not None:
-                time_once(worker, step, peer, "again", part, round_index)
-        compare_round(worker, step, here, results)
-        peers = {name: peer for name, peer in peers.items() if results[name] is not None}
+                time_text(worker, step, peers[name], "again", part, round_index)
+        peers = compare_round(worker, step, peers, results)
 
 
-def time_once(worker: "Worker", step: Step, peer: Peer, measure: str, part: str, round_index: int) -> Any:
+def time_text(worker: "Worker", step: Step, peer: Peer, measure: str, part: str, round_index: int) -> Any:
     """Time encoding one text; return its ids."""
     text = shorten(part, peer)
-    encode = encode_call(peer, step.output)
-    return emit_sample(worker, step, peer, measure, lambda: encode(text), round_index, len(text.encode()))
+    call = partial(peer[step.output], text)
+    return time_in_round(worker, step, peer, call, round_index, len(text.encode()), measure=measure)
 
 
-def encode_call(peer: Peer, output: str) -> Callable[[str], Any]:
-    """Return the library's call for `output`: the one that encodes to an array, or to a list."""
-    encode: Callable[[str], Any] = peer.encode_array if output == "array" else peer.encode_list
-    return encode
-
-
-def one_by_one(worker: "Worker", step: Step) -> None:
-    """Measure many texts, one call each: 60 characters, lines, or documents of 2 kB."""
-
-    def loop(peer: Peer, texts: list[str]) -> Call:
-        return lambda: [peer.encode_list(text) for text in texts]
-
-    time_in_rounds(worker, step, TEXTS[step.measure], loop)
-
-
-def batch(worker: "Worker", step: Step) -> None:
-    """Measure documents of 2 kB as a batch."""
-
-    def whole(peer: Peer, texts: list[str]) -> Call:
-        encode: Callable[..., Any] = peer.batch_list if step.output == "batch list" else peer.batch_array
-        return lambda: encode(texts, step.threads)
-
-    time_in_rounds(worker, step, TEXTS[step.measure], whole)
-
-
-def time_in_rounds(
-    worker: "Worker", step: Step, split: Callable[[str], list[str]], make_call: Callable[[Peer, list[str]], Call]
-) -> None:
-    """Run the rounds of a measure whose calls each encode many texts; `split` cuts a part into them."""
+def many_texts(worker: "Worker", step: Step) -> None:
+    """Measure many texts: 60 characters, lines, or documents of 2 kB, one call each; or such documents as a batch."""
     peers, parts = load_and_warm_up(worker, step)
     for round_index, part in enumerate(parts):
         results = {}
         for name in rotate(list(peers), round_index):
-            texts = split(shorten(part, peers[name]))
-            call, size = make_call(peers[name], texts), sum(len(text.encode()) for text in texts)
-            results[name] = emit_sample(worker, step, peers[name], step.measure, call, round_index, size)
-        rows = {name: flatten_batch(step, result) for name, result in results.items()}
-        compare_round(worker, step, peers, rows)
-        peers = {name: peer for name, peer in peers.items() if results[name] is not None}
+            peer = peers[name]
+            texts = SPLITS[step.measure](shorten(part, peer))
+            if step.batch:
+                calls, call = None, partial(peer[step.output], texts, step.threads)
+            else:
+                calls, call = len(texts), partial(encode_one_by_one, peer["list"], texts)
+            size = sum(len(text.encode()) for text in texts)
+            result = time_in_round(worker, step, peer, call, round_index, size, calls=calls)
+            results[name] = None if result is None else flatten([result[0]] if step.output == "batch array" else result)
+        peers = compare_round(worker, step, peers, results)
 
 
-def flatten_batch(step: Step, result: Any) -> Any:
-    """Concatenate the ids of a batch."""
-    if result is None:
-        return None
-    return result[0] if step.output == "batch array" else [token for row in result for token in row]
+def encode_one_by_one(encode: Callable[[str], list[int]], texts: list[str]) -> list[list[int]]:
+    """Encode each text with one call."""
+    return [encode(text) for text in texts]
 
 
 def decode(worker: "Worker", step: Step) -> None:
     """Measure decoding, from ids to text."""
-    import numpy as np
-
     peers, parts = load_and_warm_up(worker, step)
     for round_index, part in enumerate(parts):
         for name in rotate(list(peers), round_index):
             peer = peers[name]
-            ids: Any = peer.encode_list(part)
-            back: Callable[[Any], Any] = peer.decode_list
-            if step.output == "decode array":
-                ids, back = np.array(ids, np.uint32), peer.decode_array
-            emit_sample(worker, step, peer, "decode", partial(back, ids), round_index, len(part.encode()))
+            call = partial(peer[step.output], ids_to_decode(peer, step.output, part))
+            time_in_round(worker, step, peer, call, round_index, len(part.encode()))
 
 
 def rotate(names: list[str], round_index: int) -> list[str]:
@@ -144,7 +110,7 @@ def rotate(names: list[str], round_index: int) -> list[str]:
 
 def load_and_warm_up(worker: "Worker", step: Step) -> tuple[dict[str, Peer], list[str]]:
     """Load each library anew and warm it up on text of the same kind; return the objects and the parts to time."""
-    texts, parts = worker.read_parts(step.text)
+    texts, parts = worker.read_parts(step)
     peers = {}
     for name in worker.participants(step):
         peer = worker.cached(name) if step.measure == "decode" else worker.load(name)
@@ -160,32 +126,31 @@ def warm_up(peer: Peer, step: Step, texts: list[str]) -> bool:
     for text in (shorten(text, peer) for text in texts):
         if process_time() - begun > WARM_SECONDS:
             break
-        if step.measure == "batch":
-            encode_batch(peer, step.output, split_documents(text, DOCUMENT_BYTES), step.threads)
+        if step.batch:
+            encode_batch(peer, step.output, split_documents(text), step.threads)
         else:
-            encode_call(peer, step.output)(text)
+            peer["array" if step.output == "array" else "list"](text)
     return True
 
 
-def emit_sample(worker: "Worker", step: Step, peer: Peer, measure: str, call: Call, round_index: int, size: int) -> Any:
-    """Time one call and emit the sample; return the call's result, or None if it raised."""
-    with gc_paused():
-        done = worker.run_guarded(peer.name, measure, timed, call)
-    if done is None:
-        return None
-    result, cpu, wall = done
-    facts = {"measure": measure, "text": step.text, "output": step.output, "threads": step.threads}
-    count = len(result) if measure in ("calls", "lines", "documents") else None
-    worker.emit("sample", library=peer.name, **facts, round=round_index, cpu=cpu, wall=wall, bytes=size, calls=count)
-    return result
+def time_in_round(
+    worker: "Worker", step: Step, peer: Peer, call: Callable[[], Any], round_index: int, size: int, **facts: Any
+) -> Any:
+    """Time one call of a round, on `size` bytes; return the call's result, or None if it raised."""
+    about = {"threads": step.threads, "round": round_index, "bytes": size, "calls": None}
+    return worker.time(peer.name, step, call, **{**about, **facts})
 
 
-def compare_round(worker: "Worker", step: Step, peers: dict[str, Peer], results: dict[str, Any]) -> None:
-    """Report results that differ from the baseline's, for libraries that encoded the whole text."""
-    ids = {name: flatten([row]) for name, row in results.items() if row is not None and peers[name].part == 1}
+def compare_round(worker: "Worker", step: Step, peers: dict[str, Peer], results: dict[str, Any]) -> dict[str, Peer]:
+    """Report results that differ from the baseline's, for libraries that encoded the whole text.
+
+    Returns the libraries that have a result, for the next round.
+    """
+    ids = {name: flatten([row]) for name, row in results.items() if row is not None and peers[name].library.part == 1}
     baseline = worker.job.vocabulary.baseline
     if baseline in ids:
         for name, own in ids.items():
             if (position := first_difference(own, ids[baseline])) is not None:
                 why = f"differs at token {position:,} from {baseline} while it is timed"
                 worker.emit("fault", library=name, doing=step.measure, why=why)
+    return {name: peer for name, peer in peers.items() if results[name] is not None}

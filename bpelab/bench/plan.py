@@ -3,11 +3,10 @@
 A step is one row of a table; a job is the steps of one process.
 """
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from .peers.base import Vocabulary
 from .texts import PATHOLOGICAL
+from .vocabularies import Vocabulary
 
 SECTIONS = ("encode", "calls", "batch", "decode", "load", "fresh", "memory", "pathological", "train", "superwords")
 
@@ -79,7 +78,7 @@ FULL = replace(
     rounds=15,
     cold_rounds=7,
     load_rounds=7,
-    train=((10_000_000, 8192), (100_000_000, 32_768)),
+    train=((10_000_000, 8192), (100_000_000, 32_768), (1_000_000_000, 65_536)),
     superwords=((10_000_000, 16_384), (1_000_000_000, 128_000)),
     seconds=300,
     pathological_seconds=60,
@@ -94,7 +93,7 @@ class Step:
         measure: "check", "cold", "warm", "calls", "lines", "documents", "batch", "decode", "load", "fresh", "memory",
             "pathological", "train", "superwords".
         text: the name of a text or a pathological input.
-        output: a key of `Peer.calls`; "" for measures that have only one kind of call.
+        output: one of `library.CALLS`; "" for measures that have only one kind of call.
         threads: the maximum number of threads.
     """
 
@@ -105,22 +104,35 @@ class Step:
 
     @property
     def capability(self) -> str:
-        """The capability that a library needs for this step, a key of `Peer.calls`."""
-        same = {"load": "list", "fresh": "fresh", "train": "train", "superwords": "superwords"}
-        return {"calls": "list", "lines": "list", "documents": "list", **same}.get(self.measure, self.output)
+        """What a library needs for this step, for `Library.supports`."""
+        return self.measure if self.measure in ("fresh", "train", "superwords") else self.output or "list"
+
+    @property
+    def batch(self) -> bool:
+        """Whether the step encodes batches."""
+        return self.output.startswith("batch")
+
+    @property
+    def text_file(self) -> str:
+        """The key of its text in `Job.text_files`: batches have larger parts of the same text."""
+        return f"{self.text}, batches" if self.batch else self.text
 
 
-@dataclass
+@dataclass(frozen=True)
 class Job:
     """The work of one process: every step, for all libraries.
 
     Attributes:
-        text_files: the name of a text -> a JSON file with the strings to encode, "warm" and "parts".
+        text_files: `Step.text_file` -> a JSON file with the strings to encode, "warm" and "parts"; or, for training and
+            fresh processes, a text file.
         folder: the folder of files that processes share: expected ids, learned tokens.
-        excluded: (library, step) pairs to skip, because they differed, failed or crashed before.
-        values: numbers that a measure needs, such as the size of a vocabulary.
+        seconds: the time limit of one call.
         threads: how many processors the process is pinned to.
         memory_limit: the limit of the process's address space in bytes; None for no limit.
+        excluded: (library, step) pairs to skip, because they differed, failed or crashed before.
+        values: numbers that a measure needs, such as the size of a vocabulary.
+        round_index: the round, if each one is a job of its own.
+        keep: whether its samples are recorded.
     """
 
     vocabulary: Vocabulary
@@ -128,18 +140,10 @@ class Job:
     steps: list[Step]
     text_files: dict[str, str]
     folder: str
-    excluded: list[tuple[str, Step]] = field(default_factory=list)
-    values: dict[str, int] = field(default_factory=dict)
+    seconds: float
     threads: int = 1
     memory_limit: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Convert to a dictionary that JSON can represent."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Job":
-        """Restore a job from the dictionary that `to_json` returned."""
-        steps = [Step(**step) for step in data["steps"]]
-        excluded = [(name, Step(**step)) for name, step in data["excluded"]]
-        return cls(**{**data, "vocabulary": Vocabulary(**data["vocabulary"]), "steps": steps, "excluded": excluded})
+    excluded: list[tuple[str, Step]] = field(default_factory=list)
+    values: dict[str, int] = field(default_factory=dict)
+    round_index: int | None = None
+    keep: bool = True

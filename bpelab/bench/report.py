@@ -5,25 +5,24 @@ from typing import Any
 
 from ..errors import BPELabError
 from ..notebook.plotting import COLOURS, GREY, pyplot
-from . import summary, tables, tables_isolated
-from .record import Record
-from .summary import Row, Speed, speeds
+from . import record as records, tables
+from .record import Record, Row, Speed, speeds
 
 
 def report(record: Record) -> str:
     """Return all tables of a record, with an explanation and a list of what is missing."""
     blocks = [_head(record)]
-    rows = summary.speeds(record)
+    rows = records.speeds(record)
     for encoding in dict.fromkeys(row.encoding for row in rows):
         texts = dict.fromkeys(row.text for row in rows if row.encoding == encoding)
         blocks += [block for text in texts if (block := tables.encode(record, rows, encoding, text))]
         blocks += [block for text in texts if (block := tables.many_texts(record, rows, encoding, text))]
     blocks += [
-        tables_isolated.load_and_memory(record),
-        tables_isolated.fresh_process(record),
-        tables_isolated.pathological(record),
-        tables_isolated.train(record, "train"),
-        tables_isolated.train(record, "superwords"),
+        tables.load_and_memory(record),
+        tables.fresh_process(record),
+        tables.pathological(record),
+        tables.train(record, "train"),
+        tables.train(record, "superwords"),
         _left_out(record),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
@@ -87,7 +86,8 @@ def bench_figure(record: Record, encoding: str | None = None) -> Any:
         out: {text: unseen.get(Row(encoding, "unseen", text, out, 1), {}) for text in texts}
         for out in ("list", "array")
     }
-    names = _slowest_first(record, outputs["list"][texts[0]])
+    first = outputs["list"][texts[0]]
+    names = sorted(first, key=lambda name: first[name].rate)
     columns = min(2, len(texts))
     lines = -(-len(texts) // columns)
     figure, panels = plt.subplots(
@@ -115,10 +115,6 @@ def save_figure(record: Record, path: Path) -> None:
     svg = path.suffix == ".svg"
     with pyplot().rc_context({"svg.fonttype": "none", "svg.hashsalt": "bpelab"}):
         bench_figure(record).savefig(path, bbox_inches="tight", metadata={"Date": None} if svg else None)
-
-
-def _slowest_first(record: Record, speed: dict[str, Speed]) -> list[str]:
-    return sorted(speed, key=lambda name: speed[name].rate)
 
 
 def _bars(panel: Any, names: list[str], speed: dict[str, Speed], offset: float, colour: str, label: str) -> None:

@@ -12,10 +12,11 @@ from random import Random
 from ..errors import BPELabError
 from ..notebook.live_source import book_text
 
-FOLDER_VARIABLE = "BPELAB_BENCH_TEXTS"
 MIN_FILE_BYTES = 2_000_000
 """The minimum size of a file in a folder; shorter files have too little unseen text and are left out."""
 STDLIB_CHARS = 24_000_000
+DOCUMENT_BYTES = 2_000
+"""The size of a document in batches and loops, in bytes."""
 WARM_UP_BYTES = 12_000_000
 """The maximum size of the warm-up text: what a process in production has encoded after a short while."""
 
@@ -127,7 +128,7 @@ def split_parts(text: str, count: int, size: int) -> tuple[list[str], list[str]]
     return chunks[:warm], chunks[warm : warm + count]
 
 
-def split_documents(text: str, size: int) -> list[str]:
+def split_documents(text: str, size: int = DOCUMENT_BYTES) -> list[str]:
     """Split a text into documents of about `size` bytes, none of which ends in white space."""
     step = _chars_for(text, size)
     pieces = (text[start : start + step].rstrip() for start in range(0, len(text), step))

@@ -4,8 +4,10 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from .._support.textio import expand_user
 from ..errors import BPELabError, ConversionError
@@ -13,13 +15,67 @@ from ..formats.tiktoken_file import save_ranks
 from ..notebook.live_source import book_text
 from ..regex.patterns import PATTERNS, covering_pattern, find_pattern
 from ..tokenizer import BPETokenizer, open_tokenizer
-from .peers.base import Vocabulary
 
 PUBLISHED = {"cl100k_base": "cl100k", "o200k_base": "o200k", "gpt2": "gpt2"}
 """OpenAI's encodings, and the names of their patterns."""
 TRAINED = {"trained": "cl100k", "superwords": PATTERNS["superbpe"].regex}
 """Vocabularies trained on the book's text during the run, and their patterns."""
+SHIPPED = ("cl100k_base", "o200k_base")
+"""The encodings that most libraries ship."""
 SIZE = 4096
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A tokenizer that all libraries load, each from the file format that suits it best.
+
+    Attributes:
+        name: the encoding's name, such as "cl100k_base", or "trained", "superwords".
+        pattern: the name of its pattern in bpelab, "cl100k", "o200k", "gpt2", or its regular expression.
+        ranks: the path of a `.tiktoken` file named after the encoding; "" if such a file can't hold the tokenizer.
+        folder: the folder of its tokenizer.json, and of plain.json, for libraries that only read published files.
+        special: special tokens and their ids.
+    """
+
+    name: str
+    pattern: str
+    ranks: str
+    folder: str
+    special: dict[str, int]
+
+    @property
+    def published(self) -> bool:
+        """Whether it is one of OpenAI's encodings."""
+        return self.name in PUBLISHED
+
+    @property
+    def kinds(self) -> list[str]:
+        """What it is, for `Library.load`, from the special to the general.
+
+        "shipped" and "published" are encodings of OpenAI; then comes the name of its pattern, and "pattern" for any
+        that has one; "ranks" has a `.tiktoken` file, and "file" has none; "any" is all.
+        """
+        kinds = ["shipped"] if self.name in SHIPPED else []
+        kinds += ["published"] if self.published else []
+        kinds += [self.pattern, "pattern"] if self.ranks and self.pattern in PATTERNS else []
+        return [*kinds, "ranks" if self.ranks else "file", "any"]
+
+    def names(self) -> dict[str, Any]:
+        """Return what a library's code knows it by; REGEX is its pattern without possessive quantifiers."""
+        regex = PATTERNS[self.pattern].oniguruma if self.pattern in PATTERNS else self.pattern
+        return {
+            "NAME": self.name,
+            "RANKS": self.ranks,
+            "FOLDER": self.folder,
+            "PATTERN": self.pattern,
+            "REGEX": regex,
+            "SPECIAL": self.special,
+        }
+
+    @property
+    def baseline(self) -> str:
+        """The library whose ids are the reference and whose speed is the unit of ratios."""
+        return "tiktoken" if self.ranks else "tokenizers"
 
 
 class Unavailable(BPELabError):
@@ -61,7 +117,7 @@ def prepare(name: str, folder: Path) -> Vocabulary:
         tokenizer.save(home)
         _write_plain(home, pattern)
     ranks, special = _write_ranks(tokenizer, home), dict(tokenizer.special_tokens)
-    return Vocabulary(name, name in PUBLISHED, pattern, ranks, str(home), special)
+    return Vocabulary(name, pattern, ranks, str(home), special)
 
 
 def _write_ranks(tokenizer: BPETokenizer, home: Path) -> str:

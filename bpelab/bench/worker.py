@@ -1,4 +1,4 @@
-"""The worker process in which libraries run: `python -m bpelab.bench.worker JOB.json`.
+"""The worker process in which libraries run: `python -m bpelab.bench.worker JOB`.
 
 It writes events to its standard output, one line of JSON each: the next action, measurements, errors. So if it crashes
 or hangs, the process that started it knows which library was running. What libraries print goes to standard error.
@@ -6,27 +6,29 @@ or hangs, the process that started it knows which library was running. What libr
 
 import json
 import os
+import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .._support.gc_paused import gc_paused
 from .checking import check
 from .isolated_measures import fresh, load, memory, pathological, train
-from .machine import pin
-from .paired_measures import batch, cold, decode, one_by_one, warm
+from .library import Peer, Unsupported
+from .machine import pin, timed
+from .paired_measures import cold, decode, many_texts, warm
 from .peers import PEERS
-from .peers.base import Peer, Unsupported
 from .plan import Job, Step
 
 MEASURES: "dict[str, Callable[[Worker, Step], None]]" = {
     "check": check,
     "cold": cold,
     "warm": warm,
-    "calls": one_by_one,
-    "lines": one_by_one,
-    "documents": one_by_one,
-    "batch": batch,
+    "calls": many_texts,
+    "lines": many_texts,
+    "documents": many_texts,
+    "batch": many_texts,
     "decode": decode,
     "load": load,
     "fresh": fresh,
@@ -72,16 +74,26 @@ class Worker:
             return call(*arguments)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except Unsupported as error:
-            self.emit("fault", library=name, doing=what, why=str(error), unsupported=True)
         except BaseException as error:
             words = " ".join(str(error).split())
-            self.emit("fault", library=name, doing=what, why=f"{type(error).__name__}: {words[:200]}")
+            why = str(error) if isinstance(error, Unsupported) else f"{type(error).__name__}: {words[:200]}"
+            self.emit("fault", library=name, doing=what, why=why)
         return None
+
+    def time(self, name: str, step: Step, call: Callable[[], Any], **facts: Any) -> Any:
+        """Time one call and emit the sample, with `facts`; return the call's result, or None if it raised."""
+        facts = {"measure": step.measure, "text": step.text, "output": step.output, **facts}
+        with gc_paused():
+            result_and_times = self.run_guarded(name, facts["measure"], timed, call)
+        if result_and_times is None:
+            return None
+        result, cpu, wall = result_and_times
+        self.emit("sample", library=name, cpu=cpu, wall=wall, **facts)
+        return result
 
     def load(self, name: str) -> Peer | None:
         """Create a fresh object of a library, with its vocabulary loaded."""
-        peer: Peer | None = self.run_guarded(name, "load", PEERS[name], self.job.vocabulary)
+        peer: Peer | None = self.run_guarded(name, "load", PEERS[name].open, self.job.vocabulary)
         return peer
 
     def cached(self, name: str) -> Peer | None:
@@ -90,9 +102,9 @@ class Worker:
             self._cache[name] = self.load(name)
         return self._cache[name]
 
-    def read_parts(self, text: str) -> tuple[list[str], list[str]]:
-        """Return the parts of a text for warming up, and the parts to measure."""
-        content = json.loads(Path(self.job.text_files[text]).read_text("utf-8"))
+    def read_parts(self, step: Step) -> tuple[list[str], list[str]]:
+        """Return the parts of a step's text for warming up, and the parts to measure."""
+        content = json.loads(Path(self.job.text_files[step.text_file]).read_text("utf-8"))
         return content["warm"], content["parts"]
 
 
@@ -106,8 +118,8 @@ def limit_memory(size: int) -> None:
 
 
 def main(path: str) -> None:
-    """Run the job described in a file."""
-    job = Job.from_json(json.loads(Path(path).read_text("utf-8")))
+    """Run the job that is pickled in a file."""
+    job: Job = pickle.loads(Path(path).read_bytes())
     sys.stdout.flush()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as pipe:
         os.dup2(2, 1)  # a library's output mustn't look like our events

@@ -56,7 +56,7 @@ class BoundaryTable:
                         seen.add(state)
                         waiting.append(state)
         self._entries = entries
-        self._known: dict[tuple[int, int], BoundaryFacts] = {}
+        self._facts_of: dict[tuple[int, int], BoundaryFacts] = {}
 
     def _step(self, state: int, kind: int) -> int:
         return self._dfa.trans[state * self._dfa.width + kind]
@@ -65,9 +65,9 @@ class BoundaryTable:
         """Return the facts about the boundary between `a` and `b`."""
         codes = self._dfa.codes
         key = codes[ord(a)], codes[ord(b)]
-        if key not in self._known:
-            self._known[key] = self._look(*key)
-        return self._known[key]
+        if key not in self._facts_of:
+            self._facts_of[key] = self._look(*key)
+        return self._facts_of[key]
 
     def restarts(self, a: str, b: str) -> bool:
         """Return whether a text cut between `a` and `b` always has the same matches as the whole text."""

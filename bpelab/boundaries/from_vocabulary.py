@@ -18,33 +18,43 @@ SPACE = "▁"
 class VocabularyBoundaries:
     """Cuts before `▁`, except after characters that precede it in some token.
 
-    If characters can vanish, or merge under another name, it cuts only after `known` characters. `cut_after` is
-    (characters, negated): it cuts after these characters or, if negated, after all others.
+    If characters can vanish, or merge under another name, it cuts only after characters of the vocabulary, which are
+    passed as `known_characters`. `cut_after` is (characters, negated): it cuts after these or, if negated, after all
+    others.
     """
 
-    def __init__(self, before: frozenset[str], known: frozenset[str] | None = None) -> None:
-        kept = before | {SPACE}
-        self.cut_after = (kept, True) if known is None else (known - kept or frozenset("\0"), False)
+    def __init__(self, before: frozenset[str], known_characters: frozenset[str] | None = None) -> None:
+        joined_to_space = before | {SPACE}
+        if known_characters is None:
+            self.cut_after = joined_to_space, True
+        else:
+            self.cut_after = known_characters - joined_to_space or frozenset("\0"), False
         chars, negated = self.cut_after
-        self._piece = re.compile(f"(?<={_one_of(chars, '^' * negated)})(?={SPACE})")
+        self._piece = re.compile(f"(?<={_one_of(chars, '^' if negated else '')})(?={SPACE})")
 
     @classmethod
     def of(cls, model: BPEModel) -> "VocabularyBoundaries | None":
         """Return a model's boundaries, or None if unknown, as when `▁` isn't a token or `ignore_merges` is on."""
-        units = model.units
-        if units is None or not units.characters or units.prefix or units.suffix or model.ignore_merges:
+        initial_symbols = model.initial_symbols
+        if (
+            initial_symbols is None
+            or not initial_symbols.characters
+            or initial_symbols.prefix
+            or initial_symbols.suffix
+            or model.ignore_merges
+        ):
             return None
         if SPACE.encode() not in model.alphabet:
             return None
         text = "\0".join(token.decode("utf-8", "replace") for token in model.tokens.values())
         before = frozenset(re.findall(f"(.)(?={SPACE})", text, re.DOTALL)) - {"\0"}
-        spelled = units.byte_tokens or {}
-        stand_in = [token_id for token_id in (units.unk_id, *spelled.values()) if token_id is not None]
+        spelled = initial_symbols.byte_tokens or {}
+        stand_in = [token_id for token_id in (initial_symbols.unk_id, *spelled.values()) if token_id is not None]
         names = [model.tokens.get(token_id, b"") for token_id in stand_in]
         renamed = any(name.decode("utf-8", "replace")[-1:] in before for name in names)
-        vanishes = units.unk_id is None and len(spelled) < 256
-        known = frozenset(unit.decode() for unit in model.alphabet) if renamed or vanishes else None
-        return cls(before, known)
+        vanishes = initial_symbols.unk_id is None and len(spelled) < 256
+        known_characters = frozenset(symbol.decode() for symbol in model.alphabet) if renamed or vanishes else None
+        return cls(before, known_characters)
 
     def split(self, text: str) -> list[str]:
         """Split `text` into pieces, which concatenate to the text.

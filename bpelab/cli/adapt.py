@@ -1,14 +1,13 @@
 """`bpelab adapt`: its arguments, and the function that runs it. Nothing is read or imported before it runs."""
 
-import argparse
 import json
-from collections.abc import Callable
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._support.textio import read_text
 from ..errors import BPELabError
-from .arguments import nonempty_path
+from .arguments import CommandMaker, nonempty_path
 from .extend import add_reading, extended
 
 if TYPE_CHECKING:
@@ -29,10 +28,10 @@ An adapted model knows no more than before: train it further on such text.
 """
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     adapt = command("adapt", "rewrite a model's embeddings for a tokenizer with other tokens", run_adapt)
-    adapt.epilog, adapt.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    adapt.epilog = EXAMPLES
     adapt.add_argument(
         "model",
         nargs="?",
@@ -71,7 +70,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     add_reading(adapt)
 
 
-def run_adapt(args: argparse.Namespace) -> int:
+def run_adapt(args: Namespace) -> int:
     from ..adapt import adapt_model, plan_adaptation, write_gguf
     from ..adapt.folder import check_out
     from ..adapt.measuring import measure
@@ -110,7 +109,7 @@ def run_adapt(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: Namespace) -> None:
     """Raise BPELabError for options that can't be combined."""
     if (args.tokenizer is None) == (not args.corpus):
         raise BPELabError("name what the new tokens come from: --corpus FILE with --add N, or --tokenizer NEW")
@@ -122,7 +121,7 @@ def _check(args: argparse.Namespace) -> None:
         raise BPELabError("--gguf-like is for --gguf FILE, which is missing")
 
 
-def _as_json(args: argparse.Namespace, plan: "AdaptationPlan", measured: "Measured | None") -> dict[str, Any]:
+def _as_json(args: Namespace, plan: "AdaptationPlan", measured: "Measured | None") -> dict[str, Any]:
     return {
         "out": None if args.dry_run else str(args.out),
         "gguf": None if args.dry_run or args.gguf is None else str(args.gguf),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from .._support.textio import STANDARD_INPUT, names_file, text_blocks
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from ..tokenizer import BPETokenizer
+
+CommandMaker = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+"""What makes a command's parser of its name, a line of help, and the function to run, which returns the exit code."""
 
 DEFAULT = "cl100k_base"
 """The tokenizer of commands that are called without naming one."""
@@ -59,6 +63,17 @@ class Parser(argparse.ArgumentParser):
         return f": did you mean {meant}?" if meant else ""
 
 
+def positive_int(word: str) -> int:
+    """Convert an argument to a number. Raises ArgumentTypeError for one below 1."""
+    number = int(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not at least 1")
+    return number
+
+
+positive_int.__name__ = "number"  # argparse shows this name in errors
+
+
 def nonempty_path(text: str) -> Path:
     """Convert an argument to a path. Raises ArgumentTypeError for an empty one, which would be the current folder.
 
@@ -95,25 +110,43 @@ def roles(args: argparse.Namespace) -> dict[str, str]:
     return {f"{role}_token": name for role in ROLES if (name := getattr(args, role)) is not None}
 
 
-def add_tokenizer_option(parser: argparse.ArgumentParser, positional: str) -> None:
-    """Add `-t`, `--tokenizer` to a command that also takes a tokenizer as its argument `positional`."""
+def add_input_tokenizer(parser: argparse.ArgumentParser, what: str = "what to read; see `bpelab --help`") -> None:
+    """Add the tokenizer to read, as an argument IN and as `-t`, and `--pattern`."""
+    parser.add_argument("tokenizer", nargs="?", metavar="IN", help=what)
     parser.add_argument(
-        "-t", "--tokenizer", dest="named", metavar="TOKENIZER", help=f"the same as {positional}, as in other commands"
+        "-t", "--tokenizer", dest="named", metavar="TOKENIZER", help="the same as IN, as in other commands"
     )
+    parser.add_argument("--pattern", help="the split pattern, for files that don't contain one")
 
 
-def resolve_tokenizer(args: argparse.Namespace, positional: str, default: str | None = None) -> str:
-    """Return the tokenizer named by the argument or by `-t`; else the default.
+def open_input_tokenizer(args: argparse.Namespace, default: str | None = None) -> BPETokenizer:
+    """Open the tokenizer named by IN or by `-t`, else the default; its name is `args.tokenizer` from then on.
 
     Raises BPELabError if both name one, or neither does and there is no default.
     """
-    tokenizer: str | None = args.tokenizer
-    if tokenizer is not None and args.named is not None:
-        raise BPELabError(f"a tokenizer was named twice, {tokenizer} and {args.named}: leave out {positional} or -t")
-    name = tokenizer if args.named is None else args.named
-    if name is None and default is None:
-        raise BPELabError(f"no tokenizer was named: give {positional}, or -t TOKENIZER")
-    return str(default if name is None else name)
+    if args.tokenizer is not None and args.named is not None:
+        raise BPELabError(f"a tokenizer was named twice, {args.tokenizer} and {args.named}: leave out IN or -t")
+    names = [name for name in (args.tokenizer, args.named, default) if name is not None]
+    if not names:
+        raise BPELabError("no tokenizer was named: give IN, or -t TOKENIZER")
+    args.tokenizer = names[0]
+    return open_named_tokenizer(args)
+
+
+def add_input_format(parser: argparse.ArgumentParser) -> None:
+    """Add `--input-format` and `--field`, which say how corpus files are read."""
+    parser.add_argument(
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by file name)"
+    )
+    parser.add_argument(
+        "--field", default="text", help="the field of JSON Lines, the column of Parquet (default: text)"
+    )
+
+
+def add_summary_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--quiet` and `--json`, for commands that print a summary at the end."""
+    parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def add_tokenizer_options(parser: argparse.ArgumentParser) -> None:
@@ -148,7 +181,7 @@ def read_text_argument(args: argparse.Namespace) -> str:
 
 
 def text_argument(args: argparse.Namespace) -> str | Iterator[str]:
-    """Return the text of `read_text_argument`, but for a file or standard input, an iterator over its blocks."""
+    """Return what `read_text_argument` returns or, for a file or standard input, an iterator over its blocks."""
     if sum(given is not None for given in (args.text, args.file, args.literal)) > 1:
         raise BPELabError("give only one of the text, --text and --file")
     if args.literal is not None:

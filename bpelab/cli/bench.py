@@ -1,11 +1,10 @@
 """`bpelab bench`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
-import argparse
 import json
-import os
 import sys
 import tempfile
-from collections.abc import Callable
+from argparse import Namespace
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from .._support.install import install_command
 from .._support.progress import follow_clock
 from .._support.textio import read_text
 from ..errors import BPELabError, MissingDependencyError
+from .arguments import CommandMaker, positive_int
 
 if TYPE_CHECKING:
     from ..bench.plan import Plan, Step
@@ -25,7 +25,7 @@ examples:
   bpelab bench --json record.json
   bpelab bench --only encode --encoding my-tokenizer,downloaded/tokenizer.json --text mine=corpus.txt
   bpelab bench --only encode,decode --encoding o200k_base --text mine=corpus.txt --libraries bpelab,tiktoken,gigatoken
-  BPELAB_BENCH_TEXTS=~/texts bpelab bench --full --json full.json
+  bpelab bench --full --texts ~/texts --json full.json
 
 what is measured:
   encode        a text with an empty cache, unseen text after a warm-up, the same again; lists and arrays
@@ -36,7 +36,7 @@ what is measured:
   fresh         a new process that imports, loads and encodes: a few words, a file of 1 MB, of 10 MB
   memory        of the model, and added while 16 MB are encoded
   pathological  1 MB of one letter, of spaces, of digits ..., under a limit of time and memory
-  train         10 MB to 8,192 tokens, one thread; with --full 100 MB to 32,768 too
+  train         10 MB to 8,192 tokens, one thread; with --full 100 MB to 32,768 and 1 GB to 65,536 too
   superwords    10 MB to 16,384 tokens that may cross word boundaries; with --full 1 GB to 128,000 too
 
 how:
@@ -46,11 +46,17 @@ how:
   processors as a row has threads, if the system can do that. Speeds use processor time; those of batches use
   wall time. Garbage collection is off. A library that fails, hangs or crashes is reported, and the others go on.
 
-Nothing is downloaded. Without --text the texts are those in the folder of --texts or $BPELAB_BENCH_TEXTS (UTF-8, .txt
-or .txt.xz, from 2 MB), otherwise the book's, and in both cases the standard library's sources. Encodings need
+how long:
+  That depends on what is measured: the time grows with libraries, encodings, texts, rounds and measures, and slow
+  libraries take most of it. On two processors, 19 libraries took 3 minutes for `--only encode --encoding cl100k_base`
+  with the book's text, and half an hour for two encodings and four texts, without memory and superwords.
+
+Nothing is downloaded. Without --text the texts are those in the folder of --texts (UTF-8, .txt or .txt.xz, from 2 MB),
+otherwise the book's, and in both cases the standard library's sources. Encodings need
 tiktoken's files in its cache; without them a tokenizer is trained on the spot, as is superwords, whose tokens may
 cross word boundaries. To measure your own tokenizers, name their files. The extra `bench` installs the libraries
-except tokenizers 1.0: pip install --no-deps --target FOLDER tokenizers==1.0.0rc3, BPELAB_BENCH_TOKENIZERS_1=FOLDER.
+except tokenizers 1.0, which lies in a folder of its own, BPELAB_BENCH_TOKENIZERS_1: `--libraries "tokenizers 1.0"` says
+how to install it there.
 """
 
 
@@ -58,25 +64,15 @@ def _comma_separated(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (word.strip() for word in text.split(","))))
 
 
-def _positive_int(word: str) -> int:
-    number = int(word)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not at least 1")
-    return number
-
-
-_comma_separated.__name__, _positive_int.__name__ = "list", "number"  # argparse shows this name in errors
-
-
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     bench = command("bench", "measure this library and others on this machine", run_bench)
-    bench.epilog, bench.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    bench.epilog = EXAMPLES
     amount = bench.add_mutually_exclusive_group()
     amount.add_argument(
         "--quick",
         action="store_true",
-        help="less of everything, without batches and memory: about a minute (default: about five)",
+        help="less of everything, with one encoding and one text, without batches, fresh processes and memory",
     )
     amount.add_argument("--full", action="store_true", help="more rounds, every measure for every encoding and text")
     bench.add_argument("--only", type=_comma_separated, metavar="A,B", help="only some measures, see below")
@@ -93,7 +89,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         help="cl100k_base, o200k_base, superwords, gpt2, trained, or a tokenizer's file or folder (default: the first "
         "three)",
     )
-    bench.add_argument("--rounds", type=_positive_int, metavar="N", help="how many rounds (default: 5)")
+    bench.add_argument("--rounds", type=positive_int, metavar="N", help="how many rounds (default: 5)")
     bench.add_argument(
         "--text", action="append", default=[], metavar="NAME=FILE", help="a text to use, .xz too; may be repeated"
     )
@@ -103,7 +99,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     bench.add_argument("--show", type=Path, metavar="FILE", help="measure nothing: print the tables of a record")
 
 
-def run_bench(args: argparse.Namespace) -> int:
+def run_bench(args: Namespace) -> int:
     from ..bench.record import to_json, validate
     from ..bench.report import report
 
@@ -114,9 +110,7 @@ def run_bench(args: argparse.Namespace) -> int:
             raise BPELabError(f"{args.show} is not a record: {error}") from error
     else:
         record = run_benchmark(args)
-    text = report(record)
-    coding = sys.stdout.encoding or "ascii"
-    print(text.encode(coding, "replace").decode(coding), end="")
+    print(report(record), end="")
     if args.json is not None:
         args.json.write_text(to_json(record), "utf-8")
     if args.figure is not None:
@@ -126,7 +120,7 @@ def run_bench(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_benchmark(args: argparse.Namespace) -> "Record":
+def run_benchmark(args: Namespace) -> "Record":
     """Run the benchmark that the arguments describe; return the record."""
     try:
         import numpy  # noqa: F401
@@ -135,15 +129,14 @@ def run_benchmark(args: argparse.Namespace) -> "Record":
     from ..bench.driver import Driver
     from ..bench.peers import PEERS
     from ..bench.record import new_record
-    from ..bench.texts import FOLDER_VARIABLE, find_texts
+    from ..bench.texts import find_texts
 
     plan = _plan(args)
     names = _libraries(args.libraries, list(PEERS), plan)
     for path in filter(None, (args.json, args.figure)):
         if not path.absolute().parent.is_dir():
             raise BPELabError(f"{path.parent} is not a folder to write to")
-    folder = args.texts or (Path(variable) if (variable := os.environ.get(FOLDER_VARIABLE)) else None)
-    texts = find_texts(folder and folder.expanduser(), args.text, plan.characters)[: plan.texts or None]
+    texts = find_texts(args.texts and args.texts.expanduser(), args.text, plan.characters)[: plan.texts or None]
     record = new_record(plan, texts)
     here = [name for name in names if PEERS[name].why_unavailable() is None]
     record["libraries"] = {name: one for name, one in record["libraries"].items() if name in names}
@@ -153,7 +146,7 @@ def run_benchmark(args: argparse.Namespace) -> "Record":
     return record
 
 
-def _plan(args: argparse.Namespace) -> "Plan":
+def _plan(args: Namespace) -> "Plan":
     from ..bench.plan import DEFAULT, FULL, QUICK, SECTIONS
 
     plan = QUICK if args.quick else FULL if args.full else DEFAULT
@@ -164,43 +157,35 @@ def _plan(args: argparse.Namespace) -> "Plan":
     return replace(plan, texts=0) if args.text else plan
 
 
-def _libraries(asked: tuple[str, ...] | None, known: list[str], plan: "Plan") -> list[str]:
+def _libraries(requested: tuple[str, ...] | None, names: list[str], plan: "Plan") -> list[str]:
     from ..bench.vocabularies import PUBLISHED, TRAINED
 
-    if unknown := set(asked or ()) - set(known):
-        raise BPELabError(f"--libraries knows {', '.join(known)}; not {', '.join(sorted(unknown))}")
+    if unknown := set(requested or ()) - set(names):
+        raise BPELabError(f"--libraries knows {', '.join(names)}; not {', '.join(sorted(unknown))}")
     baselines = ["tiktoken"] if {*plan.encodings} <= {*PUBLISHED, *TRAINED} else ["tiktoken", "tokenizers"]
-    return [name for name in known if asked is None or name in (*asked, *baselines)]
+    return [name for name in names if requested is None or name in (*requested, *baselines)]
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """Progress: one line, overwritten, for the current activity, and a permanent line for each result."""
 
     def __init__(self, record: "Record") -> None:
-        self._record, self._bar = record, None
-        try:
-            from tqdm import tqdm
+        from tqdm import tqdm
 
-            self._bar = tqdm(bar_format="{elapsed} {desc}", file=sys.stderr, leave=False, disable=None)
-        except ImportError:
-            pass
-
-    def __enter__(self) -> "Progress":
-        return self
+        self._record = record
+        self._bar = tqdm(bar_format="{elapsed} {desc}", file=sys.stderr, leave=False, disable=None)
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        self._bar.close()
 
     def step(self, what: str) -> None:
         """Show the current activity."""
-        if self._bar is not None:
-            follow_clock(self._bar)
-            self._bar.set_description_str(what)
+        follow_clock(self._bar)
+        self._bar.set_description_str(what)
 
     def row(self, encoding: str, step: "Step") -> None:
         """Print this library's result in a step."""
-        from ..bench.summary import Row, speeds
+        from ..bench.record import Row, speeds
         from ..bench.tables import format_speed
 
         measure = "unseen" if step.measure == "warm" else step.measure
@@ -208,10 +193,5 @@ class Progress:
         speed = speeds(self._record).get(row, {}).get("bpelab")
         if speed is not None:
             threads = f", {step.threads} threads" if step.threads > 1 else ""
-            self._write(f"{encoding} {step.text}: {measure}, {step.output}{threads}: bpelab {format_speed(speed)} MB/s")
-
-    def _write(self, line: str) -> None:
-        if self._bar is not None:
+            line = f"{encoding} {step.text}: {measure}, {step.output}{threads}: bpelab {format_speed(speed)} MB/s"
             self._bar.write(line, file=sys.stderr)
-        else:
-            print(line, file=sys.stderr, flush=True)

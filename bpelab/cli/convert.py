@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from pathlib import Path
 
 from .._support.textio import read_text
 from ..errors import BPELabError
-from .arguments import add_roles, add_tokenizer_option, nonempty_path, open_named_tokenizer, resolve_tokenizer, roles
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-    from typing import Any
+from .arguments import CommandMaker, add_input_tokenizer, add_roles, nonempty_path, open_input_tokenizer, roles
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     convert = command("convert", "write a tokenizer in another format, and list what that can't hold", run_convert)
-    convert.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
-    add_tokenizer_option(convert, "IN")
+    add_input_tokenizer(convert)
     convert.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder or file to write")
     convert.add_argument(
         "--to",
@@ -28,7 +22,6 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         choices=["huggingface", "tiktoken", "tekken", "minbpe", "gpt2", "gguf"],
         help="the format of OUT",
     )
-    convert.add_argument("--pattern", help="the split pattern, for files that don't contain one")
     convert.add_argument("--check", action="append", metavar="TEXT", help="compare ids on this text; may be repeated")
     convert.add_argument(
         "--check-file", action="append", type=Path, default=[], metavar="FILE", help="compare on a file"
@@ -38,13 +31,14 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     convert.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run_convert(args: argparse.Namespace) -> int:
+def run_convert(args: Namespace) -> int:
     from ..analysis.describe import SAMPLE
     from ..analysis.lossless import sample_lines
     from ..convert import as_llama_cpp_splits, check, convert, count_differing_lines, splits_differently
+    from ..formats.gguf_pre_match import find_gguf_pre
+    from ..formats.gguf_save import pre_name
 
-    args.tokenizer = resolve_tokenizer(args, "IN")
-    tokenizer = open_named_tokenizer(args).with_options(**roles(args))
+    tokenizer = open_input_tokenizer(args).with_options(**roles(args))
     texts = [SAMPLE, *(args.check or [])]
     texts += map(read_text, args.check_file)
     differ = count_differing_lines(tokenizer, texts) if splits_differently(tokenizer, args.to) else None
@@ -60,6 +54,8 @@ def run_convert(args: argparse.Namespace) -> int:
     if not lossy:
         check(tokenizer, args.out, args.to, [*texts, *lines])
     other = as_llama_cpp_splits(tokenizer) if args.to == "gguf" else None
+    named = find_gguf_pre(tokenizer.spec.pre_tokenizer) if args.to == "gguf" and tokenizer.model.is_byte_level else None
+    name = None if named is None else pre_name(tokenizer.spec)
     there = None if other is None else count_differing_lines(tokenizer, lines, other)
     if args.json:
         left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
@@ -70,13 +66,16 @@ def run_convert(args: argparse.Namespace) -> int:
             "texts_checked": None if lossy else len(texts),
         }
         facts |= {"lines_checked": None if lossy else len(lines)}
+        facts |= {} if named is None else {"pre_tokenizer": name, "pre_tokenizer_basis": named.basis}
         differing = differ or there
         print(json.dumps(facts if differing is None else {**facts, "lines_that_differ": differing}))
         return 0
     print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
+    if named is not None:
+        print(f"  llama.cpp's pre-tokenizer: {name} ({named.reason})")
     for loss in lost:
         print(f"  left out: {loss.feature} ({loss.what[:240]})" + (", which changes ids" if loss.changes_ids else ""))
-    compared = f"{len(texts)} text{'s' * (len(texts) > 1)} and on {len(lines)} lines in many scripts"
+    compared = f"{len(texts)} text{'s' if len(texts) > 1 else ''} and on {len(lines)} lines in many scripts"
     print("  ids not compared: the conversion is lossy" if lossy else f"  ids equal on {compared}")
     if there is not None:
         print(f"  split as llama.cpp does, ids differ on {there[0]:,} of {there[1]:,} lines in many scripts")

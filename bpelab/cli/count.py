@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 
 from ..errors import BPELabError
-from .arguments import add_text_options, open_named_tokenizer, text_argument
+from .arguments import CommandMaker, add_text_options, open_named_tokenizer, text_argument
 from .stdio import print_json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-    from typing import Any
 
-
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     count = command("count", "count tokens", run_count)
     add_text_options(count)
     count.add_argument("--limit", type=int, help="stop counting beyond it; exit code 1 if there are more")
@@ -29,7 +24,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     count.add_argument("--template", help="for --chat: a template's name (chatml, llama3 ...), its source, or a file")
 
 
-def run_count(args: argparse.Namespace) -> int:
+def run_count(args: Namespace) -> int:
     if args.chat is not None:
         if args.special or any(given is not None for given in (args.text, args.file, args.literal)):
             raise BPELabError("--chat counts the messages of its file: leave out the text, --file and --special")
@@ -46,7 +41,7 @@ def run_count(args: argparse.Namespace) -> int:
     return int(more)
 
 
-def _count_text(args: argparse.Namespace) -> int:
+def _count_text(args: Namespace) -> int:
     text, tokenizer, special = text_argument(args), open_named_tokenizer(args), "all" if args.special else ()
     if isinstance(text, str):
         return tokenizer.count_tokens(text, args.limit, allowed_special=special)
@@ -57,7 +52,7 @@ def _count_text(args: argparse.Namespace) -> int:
     return sum(counts) if args.limit is None else count_capped(counts, args.limit)
 
 
-def _count_conversation(args: argparse.Namespace) -> int:
+def _count_conversation(args: Namespace) -> int:
     from ..chat import NAMED, count_conversation
     from .chat.command import template_source
     from .chat.conversation_file import read_conversation

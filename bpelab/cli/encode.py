@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 
 from .._support.textio import read_text
 from ..errors import BPELabError
-from .arguments import add_text_options, add_tokenizer_options, open_named_tokenizer, read_text_argument
+from .arguments import CommandMaker, add_text_options, add_tokenizer_options, open_named_tokenizer, read_text_argument
 from .stdio import print_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-    from typing import Any
-
     from ..tokenizer import BPETokenizer
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the commands; `command` makes a parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the commands."""
     encode = command("encode", "turn text into ids", run_encode)
     add_text_options(encode)
     encode.add_argument("--show-tokens", action="store_true", help="one line per token: id and text")
@@ -29,7 +26,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     add_tokenizer_options(decode)
 
 
-def run_encode(args: argparse.Namespace) -> int:
+def run_encode(args: Namespace) -> int:
     tokenizer = open_named_tokenizer(args)
     ids = tokenizer.encode(read_text_argument(args), allowed_special="all" if args.special else ())
     tokens = _printable_tokens(tokenizer, ids) if args.show_tokens else []
@@ -50,7 +47,7 @@ def _printable_tokens(tokenizer: BPETokenizer, ids: list[int]) -> list[str]:
     return [printable(token) for token in tokenizer.convert_ids_to_tokens(ids)]
 
 
-def run_decode(args: argparse.Namespace) -> int:
+def run_decode(args: Namespace) -> int:
     words = (" ".join(args.ids) if args.ids else read_text()).replace(",", " ")
     try:
         ids = [int(word) for word in words.strip().strip("[]").split()]

@@ -1,14 +1,20 @@
 """`bpelab extend`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
-import argparse
 import json
-from collections.abc import Callable
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._support.textio import STANDARD_INPUT, read_text
 from ..errors import BPELabError
-from .arguments import add_tokenizer_option, nonempty_path, resolve_tokenizer
+from .arguments import (
+    CommandMaker,
+    add_input_format,
+    add_input_tokenizer,
+    add_summary_options,
+    nonempty_path,
+    open_input_tokenizer,
+)
 from .train import check_out, save
 
 if TYPE_CHECKING:
@@ -19,8 +25,8 @@ HELD_OUT, LARGEST_READ = 10, 1 << 26
 MOST_HELD_OUT = 1_000_000
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     extend = command("extend", "add tokens to a tokenizer by training it further on your text", run_extend)
     extend.epilog = f"""{extend.epilog}
 
@@ -48,31 +54,23 @@ Tokens per byte are measured on --text, or on the last tenth of a corpus of plai
     add_reading(extend)
 
 
-def add_tokenizers(parser: argparse.ArgumentParser) -> None:
+def add_tokenizers(parser: ArgumentParser) -> None:
     """Add the tokenizer to read and the folder to write."""
-    parser.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
-    add_tokenizer_option(parser, "IN")
-    parser.add_argument("--pattern", help="the split pattern, for files that don't contain one")
+    add_input_tokenizer(parser)
     parser.add_argument("--out", type=nonempty_path, required=True, help="the folder to write")
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
+def add_reading(parser: ArgumentParser) -> None:
     """Add the options for reading the corpus and printing the result."""
     parser.add_argument(
         "--text", type=Path, metavar="FILE", help="a UTF-8 text that is not in the corpus, to measure before and after"
     )
-    parser.add_argument(
-        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by file name)"
-    )
-    parser.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add_input_format(parser)
+    add_summary_options(parser)
 
 
-def run_extend(args: argparse.Namespace) -> int:
-    from ..tokenizer import open_tokenizer
-
-    old = open_tokenizer(resolve_tokenizer(args, "IN"), pattern=args.pattern)
+def run_extend(args: Namespace) -> int:
+    old = open_input_tokenizer(args)
     check_out(args.out, old)
     new, held_out = extended(args, old, args.new_tokens, min_frequency=args.min_frequency, max_words=args.max_words)
     save(new, args.out)
@@ -82,7 +80,7 @@ def run_extend(args: argparse.Namespace) -> int:
 
 
 def extended(
-    args: argparse.Namespace, old: "BPETokenizer", new_tokens: int, **limits: int | None
+    args: Namespace, old: "BPETokenizer", new_tokens: int, **limits: int | None
 ) -> tuple["BPETokenizer", str | None]:
     """Return a tokenizer with tokens learned from --corpus, and a text to measure on, or None.
 
@@ -123,7 +121,7 @@ def corpus_of(files: list[str]) -> str | list[Path]:
 
 
 def show(
-    args: argparse.Namespace,
+    args: Namespace,
     old: "BPETokenizer",
     new: "BPETokenizer",
     held_out: str | None,

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 
-from .arguments import DEFAULT, add_tokenizer_option, open_named_tokenizer, resolve_tokenizer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-    from typing import Any
+from .arguments import DEFAULT, CommandMaker, add_input_tokenizer, open_input_tokenizer
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     info = command("info", "describe a tokenizer", run_info)
-    info.add_argument("tokenizer", nargs="?", metavar="IN", help=f"the tokenizer to describe (default: {DEFAULT})")
-    add_tokenizer_option(info, "IN")
-    info.add_argument("--pattern", help="the split pattern, for a .tiktoken file")
+    add_input_tokenizer(info, f"the tokenizer to describe (default: {DEFAULT})")
     info.add_argument("--show-tokens", action="store_true", help="list every token with its id, rank and parts")
     info.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run_info(args: argparse.Namespace) -> int:
+def run_info(args: Namespace) -> int:
     from ..analysis.describe import describe
     from ..formats.listing import listing
 
-    args.tokenizer = resolve_tokenizer(args, "IN", DEFAULT)
-    tokenizer = open_named_tokenizer(args)
+    tokenizer = open_input_tokenizer(args, DEFAULT)
     if args.show_tokens:
         print(listing(tokenizer.spec), end="")
         return 0

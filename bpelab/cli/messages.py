@@ -36,12 +36,12 @@ def as_cli_message(message: str, parser: argparse.ArgumentParser) -> str:
     actions = parser._actions  # noqa: SLF001 - argparse lists its options nowhere else
     options = {action.dest: each for action in actions for each in action.option_strings if each[:2] == "--"}
 
-    def option(found: re.Match[str]) -> str:
-        name, *values, own_option = found.groups()
+    def option(match: re.Match[str]) -> str:
+        name, *values, own_option = match.groups()
         value = next((each for each in values if each is not None), None)
         replacement = own_option or (options.get(name) if value is not None or "_" in name else None)
         if replacement is None:
-            return found[0]
+            return match[0]
         import shlex
 
         return replacement if value in (None, "True") else f"{replacement} {shlex.quote(value)}"

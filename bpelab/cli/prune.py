@@ -1,13 +1,12 @@
 """`bpelab prune`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
-import argparse
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from .._support.textio import read_text, write_atomically
 from ..errors import BPELabError
-from .arguments import nonempty_path, resolve_tokenizer
+from .arguments import CommandMaker, nonempty_path, open_input_tokenizer
 from .extend import add_reading, add_tokenizers, corpus_of, show
 from .train import check_out, save
 
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     prune = command("prune", "remove tokens from a tokenizer that no other token is merged from", run_prune)
     prune.epilog = f"""{prune.epilog}
 
@@ -41,16 +40,15 @@ them. Each id becomes lower by the number of removed tokens below it; --ids writ
     add_reading(prune)
 
 
-def run_prune(args: argparse.Namespace) -> int:
+def run_prune(args: Namespace) -> int:
     from ..analysis.tokens import never_merged
     from ..editing import prune
-    from ..tokenizer import open_tokenizer
 
     named = args.remove is not None or args.unreachable
     if named and args.corpus is not None:
         raise BPELabError("--corpus orders the tokens of --keep and --min-frequency: leave it out")
     held_out = None if args.text is None else read_text(args.text)
-    old = open_tokenizer(resolve_tokenizer(args, "IN"), pattern=args.pattern)
+    old = open_input_tokenizer(args)
     check_out(args.out, old)
     if named:
         tokens = never_merged(old) if args.unreachable else [_token(old, text) for text in args.remove]

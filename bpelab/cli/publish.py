@@ -3,16 +3,22 @@
 Nothing is written or imported before they run.
 """
 
-import argparse
 import json
 import shlex
-from collections.abc import Callable
+from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
 from .._support.textio import read_text
 from ..errors import BPELabError
-from .arguments import add_roles, add_tokenizer_option, nonempty_path, resolve_tokenizer, roles
+from .arguments import (
+    CommandMaker,
+    add_input_tokenizer,
+    add_roles,
+    add_summary_options,
+    nonempty_path,
+    open_input_tokenizer,
+    roles,
+)
 
 EXAMPLES = """\
 examples:
@@ -26,14 +32,12 @@ HF_TOKEN). `bpelab upload` does that for an existing folder.
 """
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the two commands."""
     publish = command("publish", "write a folder to share a tokenizer: formats, card, hashes", run_publish)
-    publish.epilog, publish.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    publish.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
-    add_tokenizer_option(publish, "IN")
+    publish.epilog = EXAMPLES
+    add_input_tokenizer(publish)
     publish.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder to write; it must be new")
-    publish.add_argument("--pattern", help="the split pattern, for files that don't contain one")
     publish.add_argument(
         "--text", type=Path, required=True, metavar="FILE", help="a UTF-8 text to measure on, not one trained on"
     )
@@ -42,8 +46,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     publish.add_argument("--upload", metavar="REPO", help="upload it too, to a new private repository on the Hub")
     publish.add_argument("--public", action="store_true", help="with --upload: everybody can see it")
     publish.add_argument("--update", action="store_true", help="with --upload: the repository may exist already")
-    publish.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-    publish.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add_summary_options(publish)
     upload = command("upload", "upload a folder that `bpelab publish` wrote to the Hugging Face Hub", run_upload)
     upload.add_argument("folder", metavar="FOLDER", help="the folder, unchanged since then")
     upload.add_argument("repo", metavar="REPO", help="a new private repository: name, or organization/name")
@@ -52,18 +55,16 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     upload.add_argument("--json", action="store_true", help="print the address as JSON")
 
 
-def run_publish(args: argparse.Namespace) -> int:
+def run_publish(args: Namespace) -> int:
     from ..publishing.folder import publish
     from ..publishing.hub import require_token, upload
-    from ..tokenizer import open_tokenizer
 
     if args.upload is None and (args.public or args.update):
         raise BPELabError("--public and --update need --upload REPO")
     if args.upload is not None:
         require_token(args.upload)  # before there is a folder that would have to be deleted again
     text, about = read_text(args.text), "" if args.about is None else read_text(args.about)
-    name = resolve_tokenizer(args, "IN")
-    tokenizer = open_tokenizer(name, pattern=args.pattern).with_options(**roles(args))
+    tokenizer = open_input_tokenizer(args).with_options(**roles(args))
     files = publish(tokenizer, args.out, text, about=about, progress=False if args.quiet else None)
     if not (args.quiet or args.json):
         for written in files:
@@ -84,7 +85,7 @@ def run_publish(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_upload(args: argparse.Namespace) -> int:
+def run_upload(args: Namespace) -> int:
     from ..publishing.hub import upload
 
     page = upload(args.folder, args.repo, private=not args.public, update=args.update)

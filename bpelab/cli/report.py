@@ -1,13 +1,13 @@
 """`bpelab report`: its arguments, and the function that runs it. Nothing is measured or imported before it runs."""
 
-import argparse
 import json
-from collections.abc import Callable, Mapping
+from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import BPELabError, TokenizerFileError
-from .arguments import nonempty_path
+from .arguments import CommandMaker, add_summary_options, nonempty_path
 
 if TYPE_CHECKING:
     from ..analysis.report.measure import Measures, Report
@@ -34,10 +34,10 @@ the kind that the tokenizers were made for. An older page is overwritten, but no
 MAX_TOKENIZERS = 8
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     report = command("report", "compare tokenizers on texts, as a page of tables and figures", run_report)
-    report.epilog, report.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    report.epilog = EXAMPLES
     report.add_argument(
         "tokenizers", nargs="*", metavar="TOKENIZER", help=f"up to {MAX_TOKENIZERS}; see `bpelab --help`"
     )
@@ -69,11 +69,10 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         "--out", type=nonempty_path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
     )
     report.add_argument("--pattern", help="the split pattern, for tokenizers that don't contain one")
-    report.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-    report.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add_summary_options(report)
 
 
-def run_report(args: argparse.Namespace) -> int:
+def run_report(args: Namespace) -> int:
     from ..analysis.report.files import read_shape, read_texts, refuse_duplicates, refuse_to_overwrite, write_page
     from ..analysis.report.measure import compare
     from ..analysis.report.page import page

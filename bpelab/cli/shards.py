@@ -3,13 +3,11 @@
 Nothing heavy is imported before they run.
 """
 
-import argparse
 import json
-from collections.abc import Callable
+from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
-from .arguments import DEFAULT, add_tokenizer_options
+from .arguments import DEFAULT, CommandMaker, add_input_format, add_tokenizer_options, open_named_tokenizer
 from .dask_options import add_dask
 
 EXAMPLES = """\
@@ -25,17 +23,14 @@ resume a stopped run, start it again with the same arguments; the folder is vali
 """
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the two commands."""
     files = command("encode-files", "encode corpora to shards of ids, for training", run_encode_files)
-    files.epilog, files.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    files.epilog = EXAMPLES
     files.add_argument("inputs", nargs="+", metavar="INPUT", help="files, folders, or patterns such as '*.jsonl.gz'")
     files.add_argument("--out", required=True, metavar="FOLDER", help="the folder to write, or to continue")
-    files.add_argument(
-        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by file name)"
-    )
+    add_input_format(files)
     files.add_argument("--separator", metavar="TEXT", help="ends documents in text; \\n, \\t, \\\\ are understood")
-    files.add_argument("--field", default="text", help="the field of JSON Lines, the column of Parquet (default: text)")
     files.add_argument("--errors", default="strict", choices=["strict", "replace"], help="how to treat invalid UTF-8")
     end = files.add_mutually_exclusive_group()
     end.add_argument("--end-of-document", metavar="NAME", help="the special token to put after each document")
@@ -88,10 +83,8 @@ def unescape(text: str) -> str:
     return "".join([first, *(known[part[0]] + part[1:] for part in rest)]).replace("\0", "\\")
 
 
-def run_encode_files(args: argparse.Namespace) -> int:
-    from ..tokenizer import open_tokenizer
-
-    tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern, encoder=args.encoder)
+def run_encode_files(args: Namespace) -> int:
+    tokenizer = open_named_tokenizer(args)
     shards = tokenizer.encode_files(
         args.inputs,
         args.out,
@@ -119,32 +112,31 @@ def run_encode_files(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_verify(args: argparse.Namespace) -> int:
+def run_verify(args: Namespace) -> int:
     if (args.folder is None) == (args.lock is None) or (args.lock is not None and args.against is not None):
         args.parser.error("give the FOLDER of shards, with or without --against, or --lock FILE")
     return _verify_shards(args) if args.lock is None else _verify_lock(args)
 
 
-def _verify_lock(args: argparse.Namespace) -> int:
+def _verify_lock(args: Namespace) -> int:
     from ..comparison.lock import read_lock, verify_lock
-    from ..tokenizer import open_tokenizer
 
-    name = args.tokenizer or read_lock(args.lock)["tokenizer"]
-    number = verify_lock(open_tokenizer(name, pattern=args.pattern, encoder=args.encoder), args.lock)
+    args.tokenizer = args.tokenizer or read_lock(args.lock)["tokenizer"]
+    number = verify_lock(open_named_tokenizer(args), args.lock)
     if args.json:
-        print(json.dumps({"lock": str(args.lock), "tokenizer": name, "probes": number}))
+        print(json.dumps({"lock": str(args.lock), "tokenizer": args.tokenizer, "probes": number}))
     elif not args.quiet:
-        print(f"{args.lock}: {name} has the same ids for {_pluralize(number, 'text')}")
+        print(f"{args.lock}: {args.tokenizer} has the same ids for {_pluralize(number, 'text')}")
     return 0
 
 
-def _verify_shards(args: argparse.Namespace) -> int:
+def _verify_shards(args: Namespace) -> int:
     from ..shards.reader import open_shards
-    from ..tokenizer import open_tokenizer
 
     shards, tokenizer = open_shards(args.folder), None
     if args.against is not None:
-        tokenizer = open_tokenizer(args.tokenizer or DEFAULT, pattern=args.pattern, encoder=args.encoder)
+        args.tokenizer = args.tokenizer or DEFAULT
+        tokenizer = open_named_tokenizer(args)
     shards.verify(tokenizer, args.against or None, threads=args.threads, progress=False if args.quiet else None)
     if args.json:
         print(json.dumps({"folder": args.folder, "tokens": len(shards), "compared": tokenizer is not None}))

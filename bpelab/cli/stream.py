@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 
-from .arguments import add_tokenizer_options, open_named_tokenizer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-    from typing import Any
+from .arguments import CommandMaker, add_tokenizer_options, open_named_tokenizer
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     stream = command("stream", "turn standard input into ids, or ids into text, as it arrives", run_stream)
     stream.add_argument("--decode", action="store_true", help="the input is ids; the output is their text")
     stream.add_argument("--special", action="store_true", help="encode special tokens in the text as such")
@@ -23,7 +18,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     add_tokenizer_options(stream)
 
 
-def run_stream(args: argparse.Namespace) -> int:
+def run_stream(args: Namespace) -> int:
     from ..streaming import StreamDecoder, StreamEncoder
     from .stdin_stream import read_ids, read_texts
 

@@ -1,12 +1,11 @@
 """`bpelab train`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
-import argparse
 import json
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .._support.byte_sizes import size_in_bytes
 from .._support.textio import STANDARD_INPUT, read_text
 from ..errors import BPELabError
-from .arguments import add_roles, nonempty_path, roles
+from .arguments import CommandMaker, add_input_format, add_roles, add_summary_options, nonempty_path, roles
 from .dask_options import add_dask
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from ..trainers.superwords import Superwords
 
 
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the command."""
     train = command("train", "learn a tokenizer from text files and save it", run_train)
     train.add_argument("files", nargs="*", help="text (UTF-8), JSON Lines, Parquet; - or nothing for standard input")
     train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
@@ -75,15 +74,11 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         "TMPDIR says where",
     )
     add_dask(train, "count")
-    train.add_argument(
-        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by file name)"
-    )
-    train.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
-    train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-    train.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add_input_format(train)
+    add_summary_options(train)
 
 
-def run_train(args: argparse.Namespace) -> int:
+def run_train(args: Namespace) -> int:
     from ..tokenizer import BPETokenizer
 
     args.files = [] if args.files == [STANDARD_INPUT] else args.files
@@ -146,7 +141,7 @@ def _save_elsewhere(tokenizer: "BPETokenizer") -> str:
     return f"what was trained is in {folder}"
 
 
-def _check_corpus(args: argparse.Namespace) -> None:
+def _check_corpus(args: Namespace) -> None:
     """Raise BPELabError for files, or standard input, that can't be combined with the other options."""
     if args.dask is not None:
         if not args.files:
@@ -160,7 +155,7 @@ def _check_corpus(args: argparse.Namespace) -> None:
         )
 
 
-def _superwords(args: argparse.Namespace) -> "Superwords | None":
+def _superwords(args: Namespace) -> "Superwords | None":
     """Return the options for superwords, or None. Raises BPELabError for options that need --superwords."""
     from ..trainers.superwords import Superwords
 
@@ -180,7 +175,7 @@ def _superwords(args: argparse.Namespace) -> "Superwords | None":
         raise BPELabError(f"--superwords: {error}") from error
 
 
-def _untrained_tokenizer(args: argparse.Namespace, superwords: "Superwords | None") -> "BPETokenizer":
+def _untrained_tokenizer(args: Namespace, superwords: "Superwords | None") -> "BPETokenizer":
     """Return a tokenizer with everything that the trained one will have, except the merges."""
     from ..model.bpe import BPEModel
     from ..tokenizer import BPETokenizer
@@ -192,7 +187,7 @@ def _untrained_tokenizer(args: argparse.Namespace, superwords: "Superwords | Non
 
 def check_out(out: Path, untrained: "BPETokenizer") -> None:
     """Raise BPELabError if the tokenizer couldn't be saved, before hours of work are lost. Leaves no file behind."""
-    from ..formats.huggingface import tokenizer_json
+    from ..formats.tokenizer_json_save import tokenizer_json
 
     tokenizer_json(untrained.spec)
     if out.exists() and not out.is_dir():

@@ -63,7 +63,7 @@ def tokens_of(*tokenizers: Tokenizer) -> Iterator[str]:
 
 
 def with_contexts(tokens: Iterable[str], chars: Iterable[str], most: int = 2_000) -> Iterator[str]:
-    """Yield the first tokens with each of some characters before, after, or on both sides."""
+    """Yield the first tokens with some characters before them, after them, or on both sides."""
     chars = list(chars)
     for token in islice(tokens, most):
         for char in chars:

@@ -14,7 +14,7 @@ from collections import Counter
 from functools import partial
 from itertools import chain, islice, zip_longest
 
-from ..core.tokenizer import Tokenizer
+from ..core.tokenizer import Tokenizer, with_spec
 from . import candidates
 from .parts import ROLES, Part, differing_parts, swapped
 from .result import PartDifference, TokenizerDifference
@@ -43,7 +43,7 @@ def diff(first: Tokenizer, second: Tokenizer, corpus: Iterable[str] | None = Non
     guilty = [part for part in suspects if text is not None and results[part.name].text == text]
     cause = "; ".join(f"{part.name}: {part.sentence}" for part in guilty)
     if text is not None and not guilty:
-        cause = f"{' and '.join(part.name for part in suspects)} together: no one of them alone changes this text"
+        cause = f"{' and '.join(part.name for part in suspects)} together: none of them alone changes this text"
     differing_lines, lines = (None, None) if corpus is None else _count(first, second, corpus)
     ids, other_ids = ((), ()) if text is None else (_ids(first, text), _ids(second, text))
     found = (*(results[part.name] for part in parts), *_other_parts(first, second))
@@ -55,7 +55,7 @@ def _alone(first: Tokenizer, second: Tokenizer, part: Part, text: str) -> tuple[
     spec = swapped(first.spec, second.spec, part)
     if spec is None:
         return None, 0
-    other = type(first).from_spec(spec, encoder=first.pipeline.encoder)
+    other = with_spec(first, spec)
     if observe_ids(first, [text]) != observe_ids(other, [text]):
         return text, 0
     return _search(first, other, [part])

@@ -4,7 +4,8 @@ A model chooses ids one by one, and may spell a word in other tokens than `encod
 encoding it again then gives different ids: a cache is lost, or a gradient is computed for tokens never sampled. Two
 spellings of the same bytes diverge and meet again; each part between two meeting points is a run.
 
-Cost: decoding and encoding once. Source: known as "retokenization drift" in training on conversations.
+Chapter: The ids that were never yours. Cost: decoding and encoding once. Source: known as "retokenization drift" in
+training on conversations.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ class DriftingRun:
 
 def drift(tokenizer: Tokenizer, ids: Iterable[int]) -> list[DriftingRun]:
     """Implement `BPETokenizer.drift`."""
-    offset, given = _without_frame(tokenizer, to_ids(ids))
+    offset, bare_ids = _without_frame(tokenizer, to_ids(ids))
     names = tokenizer.spec.special_tokens.names
-    text = tokenizer.decode(given)
-    allowed = {names[token_id] for token_id in given if token_id in names}
+    text = tokenizer.decode(bare_ids)
+    allowed = {names[token_id] for token_id in bare_ids if token_id in names}
     encoded = tokenizer.encode(text, allowed_special=allowed, add_special_tokens=False)
-    if encoded == given:
+    if encoded == bare_ids:
         return []
-    runs = _runs(given, encoded, tokenizer.decode_pipeline.token_bytes) if tokenizer.spec.joins_bytes else None
+    runs = _runs(bare_ids, encoded, tokenizer.decode_pipeline.token_bytes) if tokenizer.spec.joins_bytes else None
     return [
-        DriftingRun(offset + a, tuple(given[a:b]), tuple(encoded[c:d]), tokenizer.decode(given[a:b]))
-        for a, b, c, d in runs or [_one_run(given, encoded)]
+        DriftingRun(offset + a, tuple(bare_ids[a:b]), tuple(encoded[c:d]), tokenizer.decode(bare_ids[a:b]))
+        for a, b, c, d in runs or [_one_run(bare_ids, encoded)]
     ]
 
 
@@ -70,17 +71,15 @@ def _without_frame(tokenizer: Tokenizer, ids: list[int]) -> tuple[int, list[int]
 
 
 def _runs(
-    given: Sequence[int], encoded: Sequence[int], tokens: Mapping[int, bytes]
+    ids: Sequence[int], encoded: Sequence[int], tokens: Mapping[int, bytes]
 ) -> list[tuple[int, int, int, int]] | None:
     """Return (start, stop, start, stop) of each differing run in both; None if their bytes aren't the same."""
-    if b"".join([tokens[i] for i in given]) != b"".join([tokens[i] for i in encoded]):
+    if b"".join([tokens[i] for i in ids]) != b"".join([tokens[i] for i in encoded]):
         return None
-    meetings = list(
-        _meetings(*(list(accumulate((len(tokens[i]) for i in ids), initial=0)) for ids in (given, encoded)))
-    )
+    meetings = list(_meetings(*(list(accumulate((len(tokens[i]) for i in row), initial=0)) for row in (ids, encoded))))
     runs: list[tuple[int, int, int, int]] = []
     for (a, c), (b, d) in zip(meetings, meetings[1:]):
-        if given[a:b] != encoded[c:d]:
+        if ids[a:b] != encoded[c:d]:
             joins = bool(runs) and runs[-1][1] == a
             runs[-1:] = [(runs[-1][0], b, runs[-1][2], d)] if joins else [*runs[-1:], (a, b, c, d)]
     return runs
@@ -92,10 +91,10 @@ def _meetings(ends: Sequence[int], other_ends: Sequence[int]) -> Iterator[tuple[
     yield from ((index, indices[end]) for index, end in enumerate(ends) if end in indices)
 
 
-def _one_run(given: Sequence[int], encoded: Sequence[int]) -> tuple[int, int, int, int]:
+def _one_run(ids: Sequence[int], encoded: Sequence[int]) -> tuple[int, int, int, int]:
     """Return (start, stop, start, stop) of the part between the common start and the common end."""
-    shorter = min(len(given), len(encoded))
-    start = next((i for i in range(shorter) if given[i] != encoded[i]), shorter)
+    shorter = min(len(ids), len(encoded))
+    start = next((i for i in range(shorter) if ids[i] != encoded[i]), shorter)
     rest = shorter - start
-    end = next((i for i in range(rest) if given[-1 - i] != encoded[-1 - i]), rest)
-    return start, len(given) - end, start, len(encoded) - end
+    end = next((i for i in range(rest) if ids[-1 - i] != encoded[-1 - i]), rest)
+    return start, len(ids) - end, start, len(encoded) - end

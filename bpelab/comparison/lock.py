@@ -61,7 +61,7 @@ class MovedProbe:
         shown = [
             ids if isinstance(ids, str) else ids[self.at : self.at + 4] or "no more" for ids in (self.locked, self.now)
         ]
-        return f"{self.text!r} has other ids from number {self.at} on: {shown[0]} in the lock, {shown[1]} now"
+        return f"the ids of {self.text!r} differ from number {self.at} on: {shown[0]} in the lock, {shown[1]} now"
 
 
 def make_lock(tokenizer: Tokenizer, name: str, texts: Iterable[str] = ()) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def verify_lock(tokenizer: Tokenizer, path: Path) -> int:
     moved = moved_probes(tokenizer, lock)
     if moved:
         raise BPELabError(
-            f"{path}: {len(moved):,} of {len(lock['probes']):,} probes have other ids. The first: {moved[0]}"
+            f"{path}: {len(moved):,} of {len(lock['probes']):,} probes have different ids. The first: {moved[0]}"
         )
     if hash_of_tokens(tokenizer) != lock["tokens"]:
         raise BPELabError(

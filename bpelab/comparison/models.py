@@ -16,13 +16,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from .._support.textio import from_utf8
-from ..model.bpe import RankMerges
+from ..model.rank_merges import RankMerges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..model.bpe import BPEModel, Pair
+    from ..model.bpe import BPEModel
+    from ..model.rank_merges import Pair
 
 Written = tuple[bytes, bytes]
 """A merge as the bytes of its two tokens."""
@@ -62,8 +63,8 @@ def compare_models(first: BPEModel, second: BPEModel) -> ModelDifference | None:
         sentence = f"{len(ids):,} ids have different tokens; the first is {ids[0]}: {_shown(one)} and {_shown(two)}"
         tokens = [model.tokens[i] for i in ids[:MOST_SHOWN] for model in (first, second) if i in model.tokens]
         return ModelDifference("vocabulary", sentence, False, tuple(as_texts(tokens)))
-    if (first.units, first.alphabet) != (second.units, second.alphabet):
-        return ModelDifference("initial symbols", "pieces are cut into other symbols before merging", False, ())
+    if (first.initial_symbols, first.alphabet) != (second.initial_symbols, second.alphabet):
+        return ModelDifference("initial symbols", "pieces are cut into different symbols before merging", False, ())
     same, moved, sentence = _compare_merges(first, second)
     unmade = [first.tokens[i] for i in first.recovered_merges.unreachable] if same else []
     if first.ignore_merges == second.ignore_merges:
@@ -78,7 +79,7 @@ def _compare_merges(first: BPEModel, second: BPEModel) -> tuple[bool, list[bytes
     """Return (whether merging is proved equal, texts that may show a difference, the difference in words)."""
     one, two = first.recovered_merges, second.recovered_merges
     if one.exact and two.exact and list(one.splits.items()) == list(two.splits.items()):
-        return True, [], "one has a list of merges and one has ranks, of the same merges in the same order"
+        return True, [], "one has a list of merges and the other ranks, with the same merges in the same order"
     merges, others = _in_order(first), _in_order(second)
     only = [[pair for pair in a if pair not in b] for a, b in ((merges, others), (others, merges))]
     moved = _moved([pair for pair in merges if pair in others], others)
@@ -86,7 +87,7 @@ def _compare_merges(first: BPEModel, second: BPEModel) -> tuple[bool, list[bytes
     for ranks, other_ranks in ((merges, others), (others, merges)):
         texts += _contested([*only[0], *only[1], *moved][:MOST_SHOWN], ranks, other_ranks)
     said = [f"{len(pairs):,} merges are only in the {name}" for pairs, name in zip(only, ("first", "second")) if pairs]
-    said += [f"{len(moved):,} merges rank elsewhere"] if moved else []
+    said += [f"{len(moved):,} merges have another place in the order"] if moved else []
     example = next(iter([*moved, *only[0], *only[1]]), None)
     example_text = "" if example is None else f": {_shown(example[0])} + {_shown(example[1])}, say"
     return False, texts, (" and ".join(said) or "merges are ranked differently") + example_text

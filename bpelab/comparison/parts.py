@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError
+from ..formats.published_patterns import same_ids_with_classic
 from ..regex.dfa import NotRegular
 from ..regex.equivalence import compare_patterns
 from .candidates import placed, strings_of
@@ -85,13 +86,16 @@ def _added_tokens(first: SpecialTokens, second: SpecialTokens) -> Iterator[Part]
         said.append(f"{name!r} is {flag} in the {'first' if value else 'second'} only")
     changed = [*only[0], *only[1], *ids, *dict.fromkeys(name for name, _, _ in flagged)]
     part = "flags" if flagged and not (only[0] or only[1] or ids) else "added tokens"
-    sentence = "; ".join(said) or "the same tokens in another order"
+    sentence = "; ".join(said) or "the same tokens in a different order"
     yield Part(part, sentence, "special_tokens", texts=tuple(placed(changed[:200])), hint=" a")
 
 
 def _pre_tokenizers(first: TokenizerSpec, second: TokenizerSpec) -> Part:
     one, two = first.pre_tokenizer, second.pre_tokenizer
-    if all(it is None or (it.cuts_nothing and not it.alphabet) for it in (one, two)) and first.model.is_byte_level:
+    if (
+        all(it is None or (it.cuts_nothing and not it.emits_byte_alphabet) for it in (one, two))
+        and first.model.is_byte_level
+    ):
         return Part("pre-tokenizer", f"{_shown(one)} and {_shown(two)}, which cut nothing", "pre_tokenizer", True)
     splits = [None if it is None else it.as_single_split for it in (one, two)]
     if one is None or two is None or splits[0] is None or splits[1] is None:
@@ -107,9 +111,17 @@ def _pre_tokenizers(first: TokenizerSpec, second: TokenizerSpec) -> Part:
     except NotRegular as reason:
         return Part("pattern", f"{sentence}; no proof: {reason}", "pre_tokenizer")
     if found is not None:
+        named = {first.pattern, second.pattern} == {"cl100k", "llama3"}
+        if named and same_ids_with_classic(first.model) and same_ids_with_classic(second.model):
+            return Part("pattern", f"{sentence}; {found}, and no token lies across that cut", "pre_tokenizer", True)
         return Part("pattern", f"{sentence}; {found}", "pre_tokenizer", texts=(found.text,), hint=found.text)
     levels = first.is_byte_level or one.byte_level == two.byte_level
-    return Part("pattern", f"{sentence}, which cut alike", "pre_tokenizer", one.alphabet == two.alphabet and levels)
+    return Part(
+        "pattern",
+        f"{sentence}, which cut alike",
+        "pre_tokenizer",
+        one.emits_byte_alphabet == two.emits_byte_alphabet and levels,
+    )
 
 
 def swapped(first: TokenizerSpec, second: TokenizerSpec, part: Part) -> TokenizerSpec | None:

@@ -28,7 +28,8 @@ class PartDifference:
 
 @dataclass(frozen=True)
 class TokenizerDifference:
-    """The difference between two tokenizers: they are `equal`, or `text` is the shortest text found that differs.
+    """The difference between two tokenizers: they are `equal`, or `text` is the shortest text found that they encode
+    differently.
 
     Attributes:
         parts: the parts that differ, in pipeline order.
@@ -70,14 +71,15 @@ class TokenizerDifference:
             lines.append(f"the cause: {self.cause}")
         if self.lines is not None:
             share = f" ({self.differing_lines / self.lines:.2%})" if self.lines and self.differing_lines else ""
-            lines.append(f"in the corpus: {self.differing_lines or 0:,} of {self.lines:,} lines have other ids{share}")
+            differing = f"{self.differing_lines or 0:,} of {self.lines:,} lines"
+            lines.append(f"in the corpus: {differing} have different ids{share}")
         return "\n".join([*lines, *(f"  {part}" for part in self.parts)])
 
     def _verdict(self) -> str:
         if self.basis == "example":
             return "different"
         if self.basis == "search":
-            return f"equal as far as the search goes: {self.texts_tried:,} texts have the same ids; no proof"
+            return f"no difference found: {self.texts_tried:,} texts have the same ids, which is no proof"
         return (
             "equal: the same parts"
             if self.basis == "the same parts"

@@ -25,7 +25,7 @@ BATCH = 2_048
 LONGEST_SHRUNK = 200
 """Up to this many characters, the removal of every part is tried; in longer texts, of parts of half the length, ..."""
 SIZES = ((8, 5), (30, 3), (180, 2))
-"""(characters, length): all texts of that many characters, up to that length, are candidates."""
+"""(n, length): all texts of up to that length over the first n characters are candidates."""
 
 
 def observe_ids(tokenizer: Tokenizer, texts: Sequence[str], allowed: Special = "all") -> list[list[int] | str]:

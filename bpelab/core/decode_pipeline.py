@@ -15,7 +15,6 @@ from .._support.lazy_property import cached_property
 from .._support.textio import utf8
 from ..unicode.byte_alphabet import to_alphabet
 from . import detokenize
-from .token_bytes import TokenDecoder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +47,10 @@ class DecodePipeline:
     @cached_property
     def join(self) -> Callable[[Iterable[int], Unknown, bool], bytes]:
         """Return the function that joins the bytes of ids, given `unknown` and whether to skip special tokens."""
+        from .token_bytes import TokenDecoder
+
         spec, special = self.spec, self.spec.special_tokens
-        columns = spec.model.token_columns
+        columns = spec.model.columns
         if spec.decodes_added_tokens and any(not token.content.isascii() for token in special.tokens):
             columns = None  # the decoder gives these other bytes
         added = {token_id: utf8(name) for token_id, name in special.contents.items()}

@@ -5,16 +5,22 @@ as no merge crosses an end. So a token always arises from the same two tokens as
 *needs* these two, the tokens that they derive from, and no others. Removing a token that no other needs leaves the
 rest as reachable as before.
 
-Chapter: New words for an old model. Cost: a second for 100,000 tokens; up to five if a list of merges makes tokens in
-several ways, as in SentencePiece's vocabularies, because each token's merges are then run.
+Chapter: New words for an old model. Cost: a second for 100,000 tokens, less in C; up to five if a token ranks before
+its own parts, or several tokens share a rank, as in SentencePiece's vocabularies, because each token's merges are then
+run.
 """
 
+from __future__ import annotations
+
+from array import array
 from collections.abc import Mapping
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from ..encoders.heap import HeapEncoder
 from ..model.bpe import BPEModel
 from ..model.trace import MergeStep
+from ..native import last_merges, recovered_merges
 
 
 class Derivations(NamedTuple):
@@ -30,12 +36,12 @@ class Derivations(NamedTuple):
 
 
 def base_ids(model: BPEModel) -> set[int]:
-    """Return the ids that need no merge: units, tokens of single bytes, symbols, and the unknown token."""
-    units = model.units
+    """Return the ids that need no merge: initial symbols, tokens of single bytes, and the unknown token."""
+    initial_symbols = model.initial_symbols
     ids = set(model.alphabet.values())
-    if units is not None:
-        ids.update((units.byte_tokens or {}).values(), units.symbols.values())
-        ids.update(() if units.unk_id is None else (units.unk_id,))
+    if initial_symbols is not None:
+        ids.update((initial_symbols.byte_tokens or {}).values(), initial_symbols.symbols.values())
+        ids.update(() if initial_symbols.unk_id is None else (initial_symbols.unk_id,))
     return ids
 
 
@@ -46,45 +52,74 @@ def derive_tokens(model: BPEModel) -> Derivations:
     >>> derive_tokens(model)
     Derivations(parts={256: (108, 111), 257: (256, 119)}, unreachable=())
     """
-    found, unmade = model.recovered_merges, base_ids(model)
+    found, unmade = recovered_merges(model), base_ids(model)
     if found.exact and len(set(found.rank_of.values())) == len(found.rank_of):
         parts = {token: pair for token, pair in found.splits.items() if token not in unmade}
     else:
-        heap = HeapEncoder(model)
-        made = ((token, _last_pair(heap, token)) for token in model.tokens if token not in unmade)
-        parts = {token: pair for token, pair in made if pair is not None}
+        parts = _merge_each(model, [token for token in model.tokens if token not in unmade])
     return Derivations(parts, tuple(sorted(i for i in model.tokens if i not in parts and i not in unmade)))
 
 
+def _merge_each(model: BPEModel, token_ids: list[int]) -> dict[int, tuple[int, int]]:
+    """Return the two parts of each token that merging makes, by merging each: in C if all ranks are distinct."""
+    columns = None if model.columns is None else model.columns.merges
+    if columns is not None and len(set(columns[0])) == len(columns[0]):
+        made = last_merges(columns, token_ids, *_symbols_of(model, [model.tokens[token_id] for token_id in token_ids]))
+        if made is not None:
+            return made
+    heap = HeapEncoder(model)
+    pairs = ((token_id, _last_pair(heap, token_id)) for token_id in token_ids)
+    return {token_id: pair for token_id, pair in pairs if pair is not None}
+
+
+def _symbols_of(model: BPEModel, tokens: list[bytes]) -> tuple[array[int], array[int]]:
+    """Return the ids before any merge of all tokens, end to end, and where each token's end."""
+    try:
+        if model.is_byte_level:
+            return array("I", map(model.byte_ids.__getitem__, b"".join(tokens))), array(
+                "I", accumulate(map(len, tokens))
+            )
+        if model.char_ids is not None:
+            texts = [token.decode() for token in tokens]
+            symbols = array("I", map(model.char_ids.__getitem__, "".join(texts)))
+            return symbols, array("I", accumulate(map(len, texts)))
+    except (KeyError, UnicodeDecodeError):  # a symbol that isn't in the alphabet
+        pass
+    rows = [token_initial_symbols(model, token) for token in tokens]
+    return array("I", chain.from_iterable(rows)), array("I", accumulate(map(len, rows)))
+
+
 def _last_pair(heap: HeapEncoder, token_id: int) -> tuple[int, int] | None:
-    """Return the last pair merged when a token's units are encoded, or None if they don't become that token."""
+    """Return the last pair merged when a token's symbols are encoded, or None if they don't become that token."""
     steps: list[MergeStep] = []
 
     def record(step: object) -> None:
         if isinstance(step, MergeStep):
             steps.append(step)
 
-    ids = heap.merge(token_units(heap.model, heap.model.tokens[token_id]), record)
+    ids = heap.merge(token_initial_symbols(heap.model, heap.model.tokens[token_id]), record)
     return (steps[-1].left, steps[-1].right) if ids == [token_id] and steps else None
 
 
-def token_units(model: BPEModel, token: bytes) -> list[int]:
+def token_initial_symbols(model: BPEModel, token: bytes) -> list[int]:
     """Return the ids before a token's first merge: as for a piece, but with the token's own word prefix or suffix.
 
     >>> from bpelab.model.initial_symbols import InitialSymbols
-    >>> units = InitialSymbols(True, suffix=b"</w>")
+    >>> symbols = InitialSymbols(True, suffix=b"</w>")
     >>> tokens = {0: b"a", 1: b"b</w>", 2: b"ab</w>"}
-    >>> token_units(BPEModel(tokens, {(0, 1): (0, 2)}, {b"a": 0, b"b</w>": 1}, units=units), b"ab</w>")
+    >>> token_initial_symbols(
+    ...     BPEModel(tokens, {(0, 1): (0, 2)}, {b"a": 0, b"b</w>": 1}, initial_symbols=symbols), b"ab</w>"
+    ... )
     [0, 1]
     """
-    units = model.units
-    if units is None or not (units.prefix or units.suffix):
+    initial_symbols = model.initial_symbols
+    if initial_symbols is None or not (initial_symbols.prefix or initial_symbols.suffix):
         return model.initial_ids(token)
-    inside = bool(units.prefix) and token.startswith(units.prefix)
-    ends = bool(units.suffix) and token.endswith(units.suffix)
-    cut = units.cut(token.removeprefix(units.prefix).removesuffix(units.suffix))
-    forms = [(units.prefix if inside or at else b"") + unit for at, unit in enumerate(cut)]
+    inside = bool(initial_symbols.prefix) and token.startswith(initial_symbols.prefix)
+    ends = bool(initial_symbols.suffix) and token.endswith(initial_symbols.suffix)
+    cut = initial_symbols.cut(token.removeprefix(initial_symbols.prefix).removesuffix(initial_symbols.suffix))
+    forms = [(initial_symbols.prefix if inside or at else b"") + symbol for at, symbol in enumerate(cut)]
     if ends and forms:
-        forms[-1] += units.suffix
-    ids = [units.symbols.get(form, model.alphabet.get(form)) for form in forms]
+        forms[-1] += initial_symbols.suffix
+    ids = [initial_symbols.symbols.get(form, model.alphabet.get(form)) for form in forms]
     return [token_id for token_id in ids if token_id is not None] if None not in ids else []

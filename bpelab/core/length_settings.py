@@ -35,7 +35,7 @@ class Truncation:
             raise ValueError(f"there is no truncation {self.strategy!r} on the side {self.direction!r}")
 
     def apply(self, ids: list[int], added: int = 0) -> list[int]:
-        """Return `ids`, cut so that `added` more fit."""
+        """Return `ids`, cut so that `added` more ids fit."""
         room = max(0, self.max_length - added)
         if len(ids) <= room:
             return ids

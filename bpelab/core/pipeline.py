@@ -8,13 +8,14 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 
 from __future__ import annotations
 
-from functools import partial
+from sys import byteorder
 
 from .._support.lazy_property import cached_property
 from .._support.validate import whole_number
 from ..native import encoder_for, preparation, require_extension
 from ..unicode.byte_alphabet import from_alphabet, to_alphabet
 from .piece_cache import PieceCache
+from .short_texts import short_text_encoder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..alignment.offsets import TokenSpan
     from ..encoders.dropout import DropoutEncoder
     from ..encoders.superwords import SuperwordEncoder
     from ..native._core import Encoder
-    from ..texts.aligned_string import AlignedString
     from ..vocab.special_tokens import Text
     from .spec import TokenizerSpec
 
@@ -51,6 +50,14 @@ def check_encoding(encoder: str, cache_size: int) -> None:
 
 def _no_fast_path(text: str) -> list[int] | None:
     return None
+
+
+def _listed(ids: tuple[int, ...]) -> list[int]:
+    return [*ids]
+
+
+def _packed(ids: tuple[int, ...]) -> bytearray:
+    return bytearray(b"".join(token_id.to_bytes(4, byteorder) for token_id in ids))
 
 
 class Pipeline:
@@ -116,10 +123,9 @@ class Pipeline:
     @cached_property
     def to_bytes(self) -> Callable[[str], bytes]:
         """Return the function from a piece to bytes: UTF-8 unless pieces or model use GPT-2's byte alphabet."""
-        alphabet = self.pre_tokenizer is not None and self.pre_tokenizer.alphabet
+        alphabet = self.pre_tokenizer is not None and self.pre_tokenizer.emits_byte_alphabet
         byte_level = self.pre_tokenizer is not None and self.pre_tokenizer.byte_level
-        units = self.model.units
-        if units is None or not units.characters:
+        if not self.model.is_char_level:
             return from_alphabet if alphabet else str.encode
         if byte_level and not alphabet:
             return lambda piece: to_alphabet(piece.encode()).encode()
@@ -187,9 +193,17 @@ class Pipeline:
         if made is None:
             return None
         prepare = self.prepare = preparation(self.pre_tokenizer)
-        if self._no_added_tokens_possible:
-            self.encode_short = made.encode if prepare is None else lambda text: made.encode(prepare(text, True))
+        if self._no_added_tokens_possible and prepare is None:
+            self.encode_short = made.encode
+        elif not self.depends_on_position:
+            self.encode_short = short_text_encoder(self.special, self.normalizer, prepare, made.encode, _listed)
         return made
+
+    @cached_property
+    def _pack_short(self) -> Callable[[str], bytearray | None]:
+        """Return `encode_short` with ids of four bytes each; C must encode, and the position must not matter."""
+        assert self.native is not None
+        return short_text_encoder(self.special, self.normalizer, self.prepare, self.native.encode_array, _packed)
 
     def count(self, text: str) -> int | None:
         """Return the number of ids of a text without special tokens, or None if C can't count them without a list."""
@@ -208,9 +222,7 @@ class Pipeline:
         return np.frombuffer(ids, np.uint32)
 
     def _packed_ids(self, text: str) -> bytearray | None:
-        if self.native is None or not self._no_added_tokens_possible:
-            return None
-        return self.native.encode_array(self._prepared(text, 1))
+        return None if self.native is None or self.depends_on_position else self._pack_short(text)
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> Ids:
         """Return the same ids as `ids`, as an array of uint32."""
@@ -231,7 +243,7 @@ class Pipeline:
     def arrays(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
     ) -> tuple[Ids, NDArray[np.int64]]:
-        """Return the ids of all texts end to end, uint32, and their offsets: where each text starts, then the end."""
+        """Return the ids of all texts, concatenated, as uint32; and the offset of each text, followed by the total."""
         from . import batch as documents
 
         return documents.as_arrays(self, texts, allowed, threads)
@@ -254,38 +266,6 @@ class Pipeline:
         cache.lookups += len(pieces)
         return ids
 
-    def encode_with_offsets(self, text: str, allowed: frozenset[str] = frozenset()) -> list[TokenSpan]:
-        """Return the same ids as `ids`, each with its offsets in `text`."""
-        from ..alignment.offsets import added_token
-        from ..normalizers.base import normalize_aligned
-        from ..texts.aligned_string import AlignedString
-
-        spans: list[TokenSpan] = []
-        aligned = AlignedString.of(text)
-        for segment, token_id, first in self.segments(aligned, allowed, partial(normalize_aligned, self.normalizer)):
-            if token_id is not None:
-                spans.append(added_token(token_id, segment))
-            else:
-                spans += self.token_spans(segment, self.pre_tokenize(segment.text, first))
-        return spans
-
-    def token_spans(self, part: AlignedString, pieces: list[str]) -> Iterable[TokenSpan]:
-        """Return the tokens of a segment cut into `pieces`, with their offsets."""
-        from ..alignment.offsets import token_spans, token_spans_of_pieces
-        from ..alignment.pieces import align_pieces
-
-        if self.pre_tokenizer is None:  # pieces implied only by the vocabulary are one piece to the model
-            return token_spans(self.model, self.encode_pieces(pieces), part, self.to_bytes)
-        if self.split is None:
-            found = align_pieces(self.pre_tokenizer, part, pieces)
-            return (token for piece in found for token in self._offsets_of_piece(piece))
-        return token_spans_of_pieces(pieces, part, self._offsets_of_piece)
-
-    def _offsets_of_piece(self, piece: AlignedString) -> Iterator[TokenSpan]:
-        from ..alignment.offsets import token_spans
-
-        return token_spans(self.model, self.encode_pieces([piece.text]), piece, self.to_bytes)
-
     def chars_from_first(self, text: str) -> int:
         """Return the number of normalized characters that come from the first character of `text`."""
         if not self.depends_on_position:
@@ -296,9 +276,9 @@ class Pipeline:
         starts = normalize_aligned(self.normalizer, AlignedString.of(text)).starts
         return next((index for index, start in enumerate(starts) if start), len(starts))
 
-    @property
+    @cached_property
     def depends_on_position(self) -> bool:
-        """True if the pre-tokenizer needs to know which normalized characters come from the input's first one."""
+        """Return whether the pre-tokenizer needs to know which normalized characters come from the input's first."""
         asks = self.pre_tokenizer is not None and self.pre_tokenizer.depends_on_position
         return self.normalizer is not None and asks
 

@@ -147,7 +147,7 @@ class TokenizerSpec:
     @property
     def is_byte_level(self) -> bool:
         """True if the model's tokens are bytes rather than characters."""
-        return self.model.units is None or not self.model.units.characters
+        return not self.model.is_char_level
 
     @cached_property
     def decoder(self) -> Decoder | None:
@@ -234,8 +234,8 @@ class TokenizerSpec:
                 raise SpecialTokenError(
                     f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}"
                 )
-            taken = model.ids.get(utf8(name))
-            if token.special and not from_file and taken is not None and (taken != token.id or model.can_make(taken)):
+            taken = model.ids.get(utf8(name)) if token.special and not from_file else None
+            if taken is not None and (taken != token.id or model.can_make(taken)):
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")
 
 

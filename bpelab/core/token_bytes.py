@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
-    from ..model.bpe import TokenColumns
+    from ..model.lazy_model import ModelColumns
     from ..native._core import Decoder
     from .detokenize import Unknown
 
@@ -50,7 +50,7 @@ class TokenDecoder:
         self,
         load: Callable[[], Mapping[int, bytes]],
         special: Collection[int],
-        columns: TokenColumns | None = None,
+        columns: ModelColumns | None = None,
         added: Mapping[int, bytes] = MappingProxyType({}),
     ) -> None:
         self._load, self._special, self._columns, self._added = load, special, columns, added

@@ -35,7 +35,8 @@ def count_capped(counts: Iterator[int], limit: int) -> int:
 
 
 def count_up_to(pipeline: Pipeline, text: str, limit: int, added: int) -> int:
-    """Return `added` plus the number of ids of a valid text, but at most `limit` + 1; the rest isn't encoded then.
+    """Return `added` plus the number of ids of a valid text, but at most `limit` + 1; once that is reached, the rest
+    isn't encoded.
 
     For a pipeline whose ids depend only on the pieces of one pattern (`Pipeline.is_single_split`).
     """

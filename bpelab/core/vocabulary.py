@@ -133,7 +133,7 @@ class Vocabulary:
     @property
     def bos_token_id(self) -> int | None:
         """The id of `bos_token`, or None."""
-        return self._role_id("bos")
+        return self._spec.role_id("bos")
 
     @property
     def eos_token(self) -> str | None:
@@ -143,7 +143,7 @@ class Vocabulary:
     @property
     def eos_token_id(self) -> int | None:
         """The id of `eos_token`, or None."""
-        return self._role_id("eos")
+        return self._spec.role_id("eos")
 
     @property
     def pad_token(self) -> str | None:
@@ -153,7 +153,7 @@ class Vocabulary:
     @property
     def pad_token_id(self) -> int | None:
         """The id of `pad_token`, or None."""
-        return self._role_id("pad")
+        return self._spec.role_id("pad")
 
     @property
     def unk_token(self) -> str | None:
@@ -163,7 +163,4 @@ class Vocabulary:
     @property
     def unk_token_id(self) -> int | None:
         """The id of `unk_token`, or None."""
-        return self._role_id("unk")
-
-    def _role_id(self, role: str) -> int | None:
-        return self._spec.role_id(role)
+        return self._spec.role_id("unk")

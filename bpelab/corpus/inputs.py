@@ -1,4 +1,4 @@
-"""Input files: the files that paths, folders, globs and addresses stand for, and the format of each.
+"""Input files: the files that paths, folders, globs and addresses refer to, and the format of each.
 
 The format follows from the file's extension (`file_formats.py`). Size and time of change are recorded, so that a
 resumed run can tell whether a file was changed.
@@ -40,7 +40,7 @@ class Input:
 
 
 def find_inputs(paths: Paths, form: str | None = None, default: str | None = None) -> list[Input]:
-    """Return the files that paths, folders and globs stand for, in order; within a folder or glob, sorted by name.
+    """Return the files that paths, folders and globs refer to, in order; within a folder or glob, sorted by name.
 
     Raises CorpusError for a file that doesn't exist, isn't regular, is named twice, or has no known extension and
     no `default` format; ValueError for an unknown `form`.

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..pretokenizers.base import check_character
-from ..pretokenizers.metaspace import PREPEND_SCHEMES, Metaspace as MetaspacePreTokenizer, PrependScheme
+from ..pretokenizers.metaspace import Metaspace as MetaspacePreTokenizer, PrependScheme
 from ..texts.stages import CharStage, Stage
 from .base import Decoder
 from .token_stages import FirstTokenStage, TokenStage
@@ -29,10 +28,7 @@ class Metaspace(Decoder):
     split: bool = True
 
     def __post_init__(self) -> None:
-        check_character(self.replacement, "Metaspace: replacement")
-        if self.prepend_scheme not in PREPEND_SCHEMES:
-            schemes = ", ".join(PREPEND_SCHEMES)
-            raise ValueError(f"Metaspace: prepend_scheme is one of {schemes}, not {self.prepend_scheme!r}")
+        MetaspacePreTokenizer(self.replacement, self.prepend_scheme)  # checks both
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":

@@ -1,7 +1,7 @@
 """Editing vocabularies after training: add tokens, remove tokens, merge another vocabulary.
 
-`extend`, `prune`, `merge_vocabularies` and `add_superwords` take a tokenizer and return a new one. It may import the
-layers below it, such as `trainers` and `core`. Begin with `edits.py`, which has these functions, then `pruning.py`.
+`extend`, `prune`, `merge_vocabularies` and `add_superwords` take a tokenizer and return a new one of the same class,
+with the same encoder. It may import the layers below it, such as `trainers` and `core`. Begin with `pruning.py`.
 """
 
 from typing import TYPE_CHECKING
@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from .edits import (
-        Merged as Merged,
-        Pruned as Pruned,
-        add_superwords as add_superwords,
-        extend as extend,
-        merge_vocabularies as merge_vocabularies,
-        prune as prune,
-    )
+    from .adding_superwords import add_superwords as add_superwords
+    from .extending import extend as extend
+    from .merging import Merged as Merged, merge_vocabularies as merge_vocabularies
+    from .pruning import Pruned as Pruned, prune as prune
 
-_HOMES = dict.fromkeys(["Merged", "Pruned", "add_superwords", "extend", "merge_vocabularies", "prune"], "edits")
+_HOMES = {
+    "Merged": "merging",
+    "Pruned": "pruning",
+    "add_superwords": "adding_superwords",
+    "extend": "extending",
+    "merge_vocabularies": "merging",
+    "prune": "pruning",
+}
 
 __all__ = [*_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -7,10 +7,13 @@ Chapter: Superwords. Cost: as for `trainers/superwords/native_phrases.py`, or wi
 there.
 """
 
+from typing import TypeVar
+
 from .._support.validate import whole_number
 from ..core.spec import TokenizerSpec
+from ..core.tokenizer import Tokenizer, with_spec
 from ..errors import TrainingError
-from ..model.bpe import RankMerges
+from ..model.rank_merges import RankMerges
 from ..native import extension
 from ..trainers.counting.corpus import Corpus, rereadable
 from ..trainers.counting.local import LocalCorpus, check_memory
@@ -20,22 +23,38 @@ from ..trainers.superwords.settings import Superwords
 from ..trainers.train import at_least_one, warn_stopped
 from .append_merges import append_merges, as_list_of_merges
 
+Edited = TypeVar("Edited", bound=Tokenizer)
+
 
 def add_superwords(
-    spec: TokenizerSpec,
+    tokenizer: Edited,
     corpus: Corpus,
     vocab_size: int,
-    superwords: str | Superwords,
     *,
+    superwords: str | Superwords = "superbpe",
     min_frequency: int = 2,
     input_format: str | None = None,
     field: str = "text",
     max_memory: int | None = None,
     progress: bool | None = None,
-) -> TokenizerSpec:
-    """Return a specification with superwords; `bpelab.editing.add_superwords` explains the arguments and the errors."""
+) -> Edited:
+    """Return a tokenizer of `vocab_size` tokens in all: the old ones, with their ids, plus superwords.
+
+    The arguments are those of `BPETokenizer.train`. The new tokens' ids follow the highest existing id, special tokens
+    included, and text is cut by the superword pattern. With "boundless", superwords don't compete with words, since no
+    token is removed.
+
+    >>> from bpelab import BPETokenizer
+    >>> t = BPETokenizer.train("one of the best, some of the rest", 262)
+    >>> more = add_superwords(t, "all of the cats, none of the dogs", 263)
+    >>> more.tokenize(" of the"), more.encode("best") == t.encode("best")
+    ([b' of the'], True)
+
+    Raises TrainingError if the size leaves no room for a superword, if the model doesn't start with the 256 bytes, and
+    if text isn't cut by exactly one pattern.
+    """
     chosen = Superwords.of(superwords)
-    model = spec.model
+    spec, model = tokenizer.spec, tokenizer.spec.model
     split = None if spec.pre_tokenizer is None else spec.pre_tokenizer.as_single_split
     if not model.covers_utf8 or (split is None and spec.pre_tokenizer is not None):
         raise TrainingError(
@@ -56,8 +75,7 @@ def add_superwords(
         phrases = phrases_of(counted, model, chosen, extension() is not None)
         learned = list(learn_superwords(phrases, more, chosen, min_frequency))
     if len(learned) < more:
-        warn_stopped(len(taken) + len(learned), vocab_size, min_frequency)
+        warn_stopped(len(taken) + len(learned), vocab_size, min_frequency, stacklevel=3)
     arguments = {name: value for name, value in spec.arguments().items() if name != "pre_tokenizer"}
-    return TokenizerSpec(
-        append_merges(as_list_of_merges(model), learned, max(taken) + 1), **{**arguments, "pattern": chosen.pattern}
-    )
+    longer = append_merges(as_list_of_merges(model), learned, max(taken) + 1)
+    return with_spec(tokenizer, TokenizerSpec(longer, **{**arguments, "pattern": chosen.pattern}))

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from ..model.bpe import BPEModel, Merge, Pair, RankMerges
+from ..model.bpe import BPEModel
+from ..model.rank_merges import Merge, Pair, RankMerges
 from ..trainers.learned_merge import LearnedMerge
 
 
@@ -17,15 +18,16 @@ def as_list_of_merges(model: BPEModel) -> BPEModel:
     if not isinstance(model.merges, RankMerges):
         return model
     merges = {pair: (rank, token) for rank, (token, pair) in enumerate(model.recovered_merges.splits.items())}
-    return BPEModel(model.tokens, MappingProxyType(merges), model.alphabet, model.ignore_merges, model.units)
+    return BPEModel(model.tokens, MappingProxyType(merges), model.alphabet, model.ignore_merges, model.initial_symbols)
 
 
 def append_merges(
-    model: BPEModel, learned: Iterable[LearnedMerge], next_id: int, characters: frozenset[bytes] = frozenset()
+    model: BPEModel, new_merges: Iterable[LearnedMerge], next_id: int, characters: frozenset[bytes] = frozenset()
 ) -> BPEModel:
     """Return the model with more merges, which rank after all others; each new token gets the next id.
 
-    Tokens in `characters` are units, which no merge makes. In a rank table, a token's merges follow from its rank.
+    Tokens in `characters` are initial symbols, which no merge makes. In a rank table, a token's merges follow from its
+    rank.
 
     >>> model = append_merges(BPEModel.from_merges([(b"l", b"o")]), [LearnedMerge(b"lo", b"w", 2)], 300)
     >>> model.tokens[300], model.merges[256, ord("w")]
@@ -33,7 +35,7 @@ def append_merges(
     """
     tokens, ids, alphabet = dict(model.tokens), dict(model.ids), dict(model.alphabet)
     pairs: list[Pair] = []
-    for left, right, _ in learned:
+    for left, right, _ in new_merges:
         token = left + right
         if token not in ids:
             ids[token], tokens[next_id] = next_id, token
@@ -53,4 +55,6 @@ def append_merges(
             if table.setdefault((left_id, right_id), (rank, new)) == (rank, new):
                 rank += 1
         merges = MappingProxyType(table)
-    return BPEModel(MappingProxyType(tokens), merges, MappingProxyType(alphabet), model.ignore_merges, model.units)
+    return BPEModel(
+        MappingProxyType(tokens), merges, MappingProxyType(alphabet), model.ignore_merges, model.initial_symbols
+    )

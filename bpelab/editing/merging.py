@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain, count
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from ..boundaries.from_vocabulary import SPACE
-from ..core.derivations import derive_tokens, token_units
+from ..core.derivations import derive_tokens, token_initial_symbols
 from ..core.pipeline import Pipeline
 from ..core.spec import TokenizerSpec
+from ..core.tokenizer import Tokenizer, with_spec
 from ..encoders.heap import HeapEncoder
 from ..errors import VocabularyError
 from ..formats.listing import printable
@@ -41,31 +42,56 @@ CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), (
 """Contexts put around a token to see whether the pre-tokenizer keeps it whole: patterns look at neighbours.
 Some of o200k_base's tokens come only after a rare sign, as `\\n//` does, or before more letters, as in ` I're`."""
 
+Edited = TypeVar("Edited", bound=Tokenizer)
 
-class MergedSpec(NamedTuple):
-    """The merged specification; the other's id -> id here; the new ids; the other's id -> why it was refused."""
 
-    spec: TokenizerSpec
+class Merged(NamedTuple, Generic[Edited]):
+    """A tokenizer merged with another one's vocabulary.
+
+    Attributes:
+        tokenizer: the new tokenizer.
+        ids: the other's id -> the id here, for every ordinary token of the other that is here now.
+        added: the ids of the new tokens.
+        refused: the other's id -> why the token couldn't be added.
+    """
+
+    tokenizer: Edited
     ids: Mapping[int, int]
     added: tuple[int, ...]
     refused: Mapping[int, str]
 
 
-def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
-    """Return a specification with the other's tokens; `bpelab.editing.merge_vocabularies` explains the arguments."""
-    model, theirs = spec.model, other.model.tokens
-    _check_alike(spec, other)
+def merge_vocabularies(tokenizer: Edited, other: Tokenizer) -> Merged[Edited]:
+    """Return a tokenizer with another's tokens added, as far as exact merges allow.
+
+    Every id, merge and special token is kept, and text without a new token keeps its ids. The other's tokens follow in
+    the order in which they were learned. Each is made by merging the two tokens into which the merges so far encode its
+    bytes. If there are more than two, no merge can reach the token, and it is left out, as is a token that the
+    pre-tokenizer cuts. The other's special tokens aren't copied: `BPETokenizer.with_special_tokens` adds them.
+
+    >>> from bpelab import BPETokenizer
+    >>> t = BPETokenizer.train("low lower lowest " * 9, 260)
+    >>> merged = merge_vocabularies(t, BPETokenizer.train("newest wide " * 9, 264))
+    >>> [merged.tokenizer.model.tokens[i] for i in merged.added][-3:], merged.refused
+    ([b'new', b' wide', b'est'], {})
+
+    Raises VocabularyError if one's tokens are bytes and the other's are characters, or carry word marks.
+    Cost: seconds for 100,000 tokens.
+    """
+    spec, other_spec = tokenizer.spec, other.spec
+    model, theirs = spec.model, other_spec.model.tokens
+    _check_alike(spec, other_spec)
     limits = NewTokens(spec, derive_tokens(model), TokenConstraints())
-    alike = (spec.normalizer, spec.pre_tokenizer) == (other.normalizer, other.pre_tokenizer)
+    alike = (spec.normalizer, spec.pre_tokenizer) == (other_spec.normalizer, other_spec.pre_tokenizer)
     pipeline, letters = Pipeline(spec, "auto", 0), not spec.is_byte_level and _in_byte_alphabet(spec)
     refused: dict[int, str] = {}
-    learned = learned_order(other.model, derive_tokens(other.model))
+    learned = learned_order(other_spec.model, derive_tokens(other_spec.model))
     made = set(learned)
-    units = _new_units(spec, other)
+    new_symbols = _new_symbols(spec, other_spec)
     waiting: list[int] = []
     for token_id in (*sorted(theirs.keys() - made), *learned):
         token = theirs[token_id]
-        if token in model.ids or token in units:
+        if token in model.ids or token in new_symbols:
             continue
         if token_id not in made:
             refused[token_id] = "no merge makes it there"
@@ -75,36 +101,38 @@ def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
             refused[token_id] = "the pre-tokenizer here cuts it"
         else:
             waiting.append(token_id)
-    growing = _Growing(model, units)
+    growing = _GrowingModel(model, new_symbols)
     while True:
         reasons = {token_id: why for token_id in waiting if (why := growing.add(theirs[token_id])) is not None}
         if len(reasons) == len(waiting):
             break
         waiting = list(reasons)
     next_id = 1 + max(chain(model.tokens, (token.id for token in spec.special_tokens.tokens)))
-    merged = append_merges(model, growing.found, next_id, units)
-    return MergedSpec(
-        TokenizerSpec(merged, **spec.arguments()),
+    merged = append_merges(model, growing.learned_merges, next_id, new_symbols)
+    return Merged(
+        with_spec(tokenizer, TokenizerSpec(merged, **spec.arguments())),
         {token_id: merged.ids[token] for token_id, token in sorted(theirs.items()) if token in merged.ids},
-        tuple(range(next_id, next_id + len(growing.found))),
+        tuple(range(next_id, next_id + len(growing.learned_merges))),
         dict(sorted((refused | reasons).items())),
     )
 
 
-class _Growing:
+class _GrowingModel:
     """Our merges with those added so far, to encode the bytes of the other's tokens."""
 
-    def __init__(self, model: BPEModel, units: frozenset[bytes]) -> None:
+    def __init__(self, model: BPEModel, new_symbols: frozenset[bytes]) -> None:
         merges = model.merges
         self._tokens, self._ids, self._alphabet = dict(model.tokens), dict(model.ids), dict(model.alphabet)
         self._table = {pair: merge for pair in merges if (merge := merges.get(pair)) is not None}
         self._ranks = count(1 + max((rank for rank, _ in self._table.values()), default=-1))
         self._free = count(1 + max(self._tokens))
-        self._model = BPEModel.from_validated(self._tokens, self._table, self._alphabet, False, model.units, self._ids)
-        self._heap, self.found = HeapEncoder(self._model), list[LearnedMerge]()
-        for unit in sorted(units):
-            self._alphabet[unit] = self._number(unit)
-            self.found.append(LearnedMerge(unit[:1], unit[1:], 0))
+        self._model = BPEModel(
+            self._tokens, self._table, self._alphabet, False, model.initial_symbols, validated_ids=self._ids
+        )
+        self._heap, self.learned_merges = HeapEncoder(self._model), list[LearnedMerge]()
+        for symbol in sorted(new_symbols):
+            self._alphabet[symbol] = self._number(symbol)
+            self.learned_merges.append(LearnedMerge(symbol[:1], symbol[1:], 0))
 
     def _number(self, token: bytes) -> int:
         new = self._ids[token] = next(self._free)
@@ -113,24 +141,24 @@ class _Growing:
 
     def add(self, token: bytes) -> str | None:
         """Add a token, or return the reason why it can't be added."""
-        ids = self._heap.merge(token_units(self._model, token))
+        ids = self._heap.merge(token_initial_symbols(self._model, token))
         parts = [self._tokens.get(token_id, b"?") for token_id in ids]
         if b"".join(parts) != token:
-            return "it has units that are not among those here"
+            return "it has initial symbols that are not among those here"
         if len(ids) != 2:
             return f"the merges here make {' + '.join(repr(printable(part)) for part in parts)} of it"
         self._table[ids[0], ids[1]] = next(self._ranks), self._number(token)
-        self.found.append(LearnedMerge(parts[0], parts[1], 0))
+        self.learned_merges.append(LearnedMerge(parts[0], parts[1], 0))
         return None
 
 
 def _check_alike(spec: TokenizerSpec, other: TokenizerSpec) -> None:
-    """Raise VocabularyError unless both have the same kind of units."""
+    """Raise VocabularyError unless both have the same kind of initial symbols."""
     if spec.is_byte_level != other.is_byte_level:
         here, there = ("bytes", "characters") if spec.is_byte_level else ("characters", "bytes")
         raise VocabularyError(f"the tokens here are made of {here}, and the other's of {there}: no merge fits both")
-    ours, theirs = spec.model.units, other.model.units
-    marks = [("", "") if units is None else (units.prefix, units.suffix) for units in (ours, theirs)]
+    ours, theirs = spec.model.initial_symbols, other.model.initial_symbols
+    marks = [("", "") if symbols is None else (symbols.prefix, symbols.suffix) for symbols in (ours, theirs)]
     if marks[0] != marks[1] or any(prefix for prefix, _ in marks):
         raise VocabularyError(
             "the tokens carry marks of what continues or ends a word, which differ or can't be joined"
@@ -140,12 +168,12 @@ def _check_alike(spec: TokenizerSpec, other: TokenizerSpec) -> None:
 
 
 def _in_byte_alphabet(spec: TokenizerSpec) -> bool:
-    return spec.pre_tokenizer is not None and (spec.pre_tokenizer.byte_level or spec.pre_tokenizer.alphabet)
+    return spec.pre_tokenizer is not None and (spec.pre_tokenizer.byte_level or spec.pre_tokenizer.emits_byte_alphabet)
 
 
-def _new_units(spec: TokenizerSpec, other: TokenizerSpec) -> frozenset[bytes]:
-    """Return the characters that are units in the other and are spelled only in bytes here."""
-    theirs = (unit.decode() for unit in other.model.alphabet) if not spec.is_byte_level else ()
+def _new_symbols(spec: TokenizerSpec, other: TokenizerSpec) -> frozenset[bytes]:
+    """Return the characters that are initial symbols in the other and are spelled only in bytes here."""
+    theirs = (symbol.decode() for symbol in other.model.alphabet) if not spec.is_byte_level else ()
     return frozenset(char.encode() for char in missing_characters(spec, (text for text in theirs if len(text) == 1)))
 
 

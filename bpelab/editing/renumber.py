@@ -14,13 +14,14 @@ from types import MappingProxyType
 
 from ..core.spec import TokenizerSpec
 from ..errors import VocabularyError
-from ..model.bpe import BPEModel, Merge, Pair, RankMerges
+from ..model.bpe import BPEModel
 from ..model.initial_symbols import InitialSymbols
+from ..model.rank_merges import Merge, Pair, RankMerges
 from ..vocab.special_tokens import SpecialTokens
 
 
-def remove_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[TokenizerSpec, dict[int, int]]:
-    """Return the specification without the ids in `gone`, and old id -> new id of all remaining tokens.
+def remove_tokens(spec: TokenizerSpec, removed: Collection[int]) -> tuple[TokenizerSpec, dict[int, int]]:
+    """Return the specification without the ids in `removed`, and old id -> new id of all remaining tokens.
 
     Raises VocabularyError for a token that the post-processor or padding adds to texts.
 
@@ -30,15 +31,15 @@ def remove_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[Tokenizer
     (b'er', {'<|end|>': 299}, 299)
     """
     model, added = spec.model, spec.special_tokens.tokens
-    lost = sorted(gone)
+    removed_ids = sorted(removed)
 
     def new_id(token_id: int) -> int:
-        at = bisect_left(lost, token_id)
-        if lost[at : at + 1] == [token_id]:
+        at = bisect_left(removed_ids, token_id)
+        if removed_ids[at : at + 1] == [token_id]:
             raise VocabularyError(f"token {token_id} can't go: the post-processor or the padding puts it into texts")
         return token_id - at
 
-    kept = {*model.tokens, *(token.id for token in added)}.difference(lost)
+    kept = {*model.tokens, *(token.id for token in added)}.difference(removed_ids)
     ids = {token_id: new_id(token_id) for token_id in sorted(kept)}
     tokens = [token._replace(id=ids[token.id]) for token in added if token.id in ids]
     names = {token.content for token in tokens}
@@ -58,27 +59,27 @@ def _renumbered(model: BPEModel, ids: Mapping[int, int]) -> BPEModel:
         merges: Mapping[Pair, Merge] = model.merges.renumbered(ids)
     else:
         kept = {(*pair, new): rank for pair, (rank, new) in model.merges.items() if ids.keys() >= {*pair, new}}
-        lost = sorted({rank for rank, _ in model.merges.values()}.difference(kept.values()))
+        free_ranks = sorted({rank for rank, _ in model.merges.values()}.difference(kept.values()))
         merges = MappingProxyType(
             {
-                (ids[left], ids[right]): (rank - bisect_left(lost, rank), ids[new])
+                (ids[left], ids[right]): (rank - bisect_left(free_ranks, rank), ids[new])
                 for (left, right, new), rank in kept.items()
             }
         )
     return BPEModel(
         MappingProxyType({ids[old]: token for old, token in model.tokens.items() if old in ids}),
         merges,
-        MappingProxyType({unit: ids[old] for unit, old in model.alphabet.items() if old in ids}),
+        MappingProxyType({symbol: ids[old] for symbol, old in model.alphabet.items() if old in ids}),
         model.ignore_merges,
-        None if model.units is None else _renumbered_units(model.units, ids),
+        None if model.initial_symbols is None else _renumbered_symbols(model.initial_symbols, ids),
     )
 
 
-def _renumbered_units(units: InitialSymbols, ids: Mapping[int, int]) -> InitialSymbols:
-    spelled = units.byte_tokens
+def _renumbered_symbols(initial_symbols: InitialSymbols, ids: Mapping[int, int]) -> InitialSymbols:
+    spelled = initial_symbols.byte_tokens
     return replace(
-        units,
+        initial_symbols,
         byte_tokens=None if spelled is None else {byte: ids[old] for byte, old in spelled.items()},
-        unk_id=None if units.unk_id is None else ids[units.unk_id],
-        symbols={symbol: ids[old] for symbol, old in units.symbols.items() if old in ids},
+        unk_id=None if initial_symbols.unk_id is None else ids[initial_symbols.unk_id],
+        symbols={symbol: ids[old] for symbol, old in initial_symbols.symbols.items() if old in ids},
     )

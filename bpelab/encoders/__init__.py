@@ -27,13 +27,11 @@ LONG = 200
 
 __all__ = [
     "ENCODERS",
-    "AnyEncoder",
     "BucketEncoder",
     "HeapEncoder",
     "NaiveEncoder",
     "NotBPELongestMatch",
     "TrieEncoder",
-    "encode_function",
     "make_encoder",
 ]
 

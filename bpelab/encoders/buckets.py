@@ -10,7 +10,8 @@ Chapter: A heap. Cost: O(n log n) for a piece of n bytes at worst; the sorted po
 
 from heapq import heappop, heappush
 
-from ..model.bpe import BPEModel, Merge, Pair
+from ..model.bpe import BPEModel
+from ..model.rank_merges import Merge, Pair
 from ..model.trace import MergeStep, Record
 from .heap import GONE, HeapEncoder
 

@@ -1,4 +1,4 @@
-"""BPE-dropout: encoding that skips merges at random, so that a model in training sees words cut in many ways.
+"""BPE-dropout: encoding that skips merges at random, so that a model in training sees many segmentations of a word.
 
 Before each merge, every possible pair is dropped with the same probability, and the best of the others is merged. When
 all are dropped, encoding ends. Dropout is off by default, and a seed makes it reproducible.

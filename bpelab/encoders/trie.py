@@ -61,7 +61,7 @@ class TrieEncoder:
     def __init__(self, model: BPEModel) -> None:
         if not self.supports(model):
             raise ModelError(
-                "the trie encoder needs bytes as units and merges in which every token ranks after its parts; "
+                "the trie encoder needs bytes as its symbols and merges in which every token ranks after its parts; "
                 "use encoder='heap'"
             )
         self.model = model
@@ -74,7 +74,7 @@ class TrieEncoder:
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
-        """Return whether units are bytes and each token has one merge and ranks after its parts, as in training."""
+        """Return whether symbols are bytes and each token has one merge and ranks after its parts, as in training."""
         return model.is_byte_level and model.recovered_merges.exact
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from ..notebook.messages import Message, Source
     from .exercise import Exercise
 
-__all__ = ["CHAPTERS", "EXERCISES", "UnknownExerciseError", "check", "hint", "my_tokenizer", "progress", "solution"]
+__all__ = ["CHAPTERS", "UnknownExerciseError", "check", "hint", "my_tokenizer", "progress", "solution"]
 
 CHAPTERS = (
     *("start", "bytes", "subwords"),
-    *("training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates", "wordpiece_unigram"),
+    *("training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates", "drift"),
+    "wordpiece_unigram",
     *("heap", "incremental", "trie", "native", "superwords", "streaming", "distributed", "production"),
     *("formats", "new_words", "measuring", "claims", "capstone", "chat"),
 )
@@ -55,10 +56,6 @@ class _Exercises(Mapping[str, "Exercise"]):
         exercises = _load_chapter(chapter) if chapter in CHAPTERS else {}
         if exercise_id in exercises:
             return exercises[exercise_id]
-        from .progress_store import name_of
-
-        if isinstance(exercise_id, str) and (name := name_of(exercise_id)) != exercise_id and name in self:
-            raise UnknownExerciseError(f"exercise {exercise_id} is called {name!r} now")
         names = f"its chapter has {', '.join(exercises)}" if exercises else f"the chapters are {', '.join(CHAPTERS)}"
         raise UnknownExerciseError(f"there is no exercise {exercise_id!r}; {names}")
 

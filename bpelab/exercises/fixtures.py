@@ -1,6 +1,7 @@
 """Fixtures: small models, words and pieces that several chapters check answers on, in a fixed order, small first."""
 
 import copy
+import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
@@ -8,7 +9,7 @@ from typing import Any
 
 from ..errors import BPELabError
 from ..model.bpe import BPEModel
-from ..notebook.messages import merges_of
+from ..notebook.messages import code, merges_of
 from ..tokenizer import BPETokenizer
 from ..trainers.naive import train_naive
 
@@ -52,7 +53,7 @@ def all_pieces(alphabet: bytes, max_length: int) -> Iterator[bytes]:
             yield bytes(letters)
 
 
-def learned_merges(words: dict[bytes, int], count: int) -> list[tuple[bytes, bytes]]:
+def learned_merges(words: dict[bytes, int], count: int) -> Merges:
     """Return the merges that training learns from `words`."""
     tokens = [bytes([byte]) for byte in range(256)]
     learned = []
@@ -141,3 +142,22 @@ def is_merge_list(merges: Merges, *, distinct: bool = False) -> bool:
     except BPELabError:
         return False
     return not distinct or len(model.tokens) == 256 + len(merges)
+
+
+def is_close(expected: Any, got: Any) -> bool:
+    """Return whether two numbers, or lists of them, are equal up to rounding errors."""
+    if isinstance(expected, list):
+        return isinstance(got, (list, tuple)) and len(got) == len(expected) and all(map(is_close, expected, got))
+    if isinstance(expected, float) and isinstance(got, (int, float)):
+        return math.isclose(expected, got, abs_tol=1e-9)
+    return bool(expected == got)
+
+
+def call_with_set(answer: Any, word: str, pieces: list[str]) -> Any:
+    """Call an answer with a set: the inputs have a list, which can be shrunk."""
+    return answer(word, set(pieces))
+
+
+def show_with_set(name: str, word: str, pieces: list[str]) -> str:
+    """Return the call as a message shows it."""
+    return f"{name}({code(word)}, {code(set(pieces))})"

@@ -1,8 +1,6 @@
 """The reader's progress: which exercises have been solved, kept in a small file on their own machine and nowhere else.
 
-The file is `progress.json` in the folder BPELAB_HOME, or else in the system's folder for a user's application data. It
-names the book's edition. In the first two editions, exercises were numbered by chapter; an exercise solved under an old
-number counts as solved under its current name.
+The file is `progress.json` in the folder BPELAB_HOME, or else in the system's folder for a user's application data.
 
 If the folder can't be read or written, progress isn't saved, but checks still work. With BPELAB_NO_PROGRESS=1 nothing
 is read or written: progress lasts until Python ends, so a notebook prints the same on every machine when it is run from
@@ -17,47 +15,7 @@ from pathlib import Path
 
 from .._support.textio import write_atomically
 
-EDITION = 3
-NUMBERED = (
-    *("start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken", "special_tokens", "heap"),
-    *(
-        "incremental",
-        "trie",
-        "native",
-        "streaming",
-        "distributed",
-        "formats",
-        "measuring",
-        "claims",
-        "chat",
-        "capstone",
-    ),
-)
-"""The chapters of the first two editions, numbered from 0."""
-FIRST_EDITION = {"10.4": "6.4", "16.1": "4.5"}
-"""Exercises that the second edition renumbered: number in the first -> number in the second."""
-MOVED = {
-    **{"subwords.3": "wordpiece_unigram.2", "subwords.4": "wordpiece_unigram.3", "subwords.5": "subwords.3"},
-    **{f"special_tokens.{n}": f"chat_templates.{n - 2}" for n in (3, 4, 5)},
-    "special_tokens.6": "special_tokens.3",
-}
-"""Exercises that have moved: the name that their number would give -> their current name."""
-
 _solved: set[str] = set()
-
-
-def name_of(exercise: str, edition: int = EDITION - 1) -> str:
-    """Return the current name of an exercise that an earlier edition numbered; other names unchanged.
-
-    >>> name_of("4.5"), name_of("encoding.5")
-    ('encoding.5', 'encoding.5')
-    """
-    number = FIRST_EDITION.get(exercise, exercise) if edition == 1 else exercise
-    chapter, _, position = number.partition(".")
-    if not (chapter.isdecimal() and chapter.isascii() and len(chapter) < 3 and int(chapter) < len(NUMBERED)):
-        return exercise
-    name = f"{NUMBERED[int(chapter)]}.{position}"
-    return MOVED.get(name, name)
 
 
 def is_saved() -> bool:
@@ -89,8 +47,7 @@ def solved() -> set[str]:
         return set(_solved)
     try:
         stored = json.loads(progress_file().read_text(encoding="utf-8"))
-        edition = stored.get("edition", 1)  # the first edition's files don't name it
-        return _solved | {name_of(item, edition) for item in stored["solved"] if isinstance(item, str)}
+        return _solved | {item for item in stored["solved"] if isinstance(item, str)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return set(_solved)
 
@@ -115,6 +72,6 @@ def _store(ids: set[str]) -> None:
     path = progress_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, (json.dumps({"edition": EDITION, "solved": sorted(ids)}) + "\n").encode())
+        write_atomically(path, (json.dumps({"solved": sorted(ids)}) + "\n").encode())
     except OSError:
         pass  # a read-only home, say: the check itself has succeeded

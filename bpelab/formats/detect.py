@@ -10,9 +10,7 @@ from .._support.textio import expand_user
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, TokenizerFileError
 
-NO_TOKENIZER = (
-    "is not JSON, and its name is not that of another tokenizer's file (.gguf, .model, .tiktoken); is it a text?"
-)
+NO_TOKENIZER = "is not JSON, and isn't named like another tokenizer file (.gguf, .model, .tiktoken); is it a text?"
 
 
 def open_spec(source: str | Path, *, pattern: str | None = None) -> TokenizerSpec:
@@ -47,17 +45,7 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
             raise TokenizerFileError(source, "", "there is no such file or folder")
         return _open_name(str(source))
     from .._support.json_document import JSONFile, open_file, refuse_foreign_file
-    from . import (
-        gguf_load,
-        huggingface,
-        minbpe,
-        sentencepiece_load as sentencepiece,
-        sentencepiece_proto,
-        tekken,
-        tiktoken_file,
-        tiktoken_js,
-        tutorial_json,
-    )
+    from . import minbpe, sentencepiece_proto, tekken, tiktoken_file, tiktoken_js, tutorial_json
 
     with open_file(path) as opened:
         start = opened.read(tutorial_json.SNIFFED_BYTES)
@@ -70,9 +58,11 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
     if path.suffix == ".model" and tiktoken_file.may_match(start):
         return tiktoken_file.load_ranks(path, pattern)
     if pattern is not None:
-        raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
+        raise TokenizerFileError(path, "", "already says how text is split; pattern= is for files that don't")
     refuse_foreign_file(path, start)
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
+        from . import gguf_load
+
         return gguf_load.load(path)
     if start.removeprefix(BOM_UTF8).lstrip()[:1] == b"{":
         if tekken.may_match(start):
@@ -83,9 +73,13 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
     if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()) or minbpe.matches(start):
         return minbpe.load(path)
     if path.suffix == ".model" or sentencepiece_proto.may_match(start):
-        return sentencepiece.load(path)
+        from . import sentencepiece_load
+
+        return sentencepiece_load.load(path)
     if path.suffix != ".json" and start.removeprefix(BOM_UTF8).strip()[:1] not in (b"{", b""):
         raise TokenizerFileError(path, "", NO_TOKENIZER)
+    from . import huggingface
+
     return huggingface.load(path)
 
 
@@ -129,6 +123,6 @@ def _open_name(name: str) -> TokenizerSpec:
         ) from error
     except OSError as error:  # the network
         raise BPELabError(
-            f"tiktoken could not fetch the vocabulary of {name!r}, which it does once ({type(error).__name__}). "
-            "Connect to the network, or set TIKTOKEN_CACHE_DIR to a folder that holds it."
+            f"tiktoken couldn't download the vocabulary of {name!r} ({type(error).__name__}). Connect to the network "
+            "once, or set TIKTOKEN_CACHE_DIR to a folder that holds it."
         ) from error

@@ -94,7 +94,7 @@ class _Header:
         """Raise TokenizerFileError unless `count` items of at least `size` bytes each can follow."""
         offset = self.base + self.position
         if count * size > self.size - offset:
-            raise self.error(f"{count:,} {what} should follow, and the file has {self.size - offset:,} bytes more")
+            raise self.error(f"{count:,} {what} should follow, but the file has only {self.size - offset:,} more bytes")
         if offset + count * size > MAX_HEADER:
             raise self.error(f"{count:,} {what} make a header of more than {MAX_HEADER:,} bytes, the limit here")
 
@@ -107,7 +107,7 @@ class _Header:
             self.data = self.data[self.position :] + self.file.read(max(size - len(self.data) + self.position, CHUNK))
             self.position, end = 0, size
             if len(self.data) < size:
-                raise self.error("the file became shorter while it was read")
+                raise self.error("the file got shorter while being read")
         part = self.data[self.position : end]
         self.position = end
         return part
@@ -140,12 +140,12 @@ class _Header:
     def read_header(self) -> GGUFFile:
         if self.size < 8 or (magic := self.take(4)) != MAGIC:
             start = "ends at once" if self.size < 8 else f"begins with {magic!r}"
-            raise self.error(f"a GGUF file begins with b'GGUF' and a version, and this one {start}")
+            raise self.error(f"a GGUF file begins with b'GGUF' and a version, but this one {start}")
         version = self.number("I")
         if version and not version & 0xFFFF:  # no version is that large: the byte order is the other one
             self.order, version = ">", int.from_bytes(struct.pack("<I", version), "big")
         if version not in VERSIONS:
-            reason = "has lengths of 32 bits; convert the model again" if version == 1 else "is not known here"
+            reason = "has 32-bit lengths; convert the model again" if version == 1 else "is unknown"
             raise self.error(f"is GGUF version {version}, which {reason}; versions 2 and 3 can be read")
         tensors, keys = self.number("Q"), self.number("Q")
         self.check(tensors, 24, "tensors")
@@ -158,12 +158,12 @@ class _Header:
             key = self.string()
             self.key = f"key {key[:80]!r}"
             if key in metadata or len(key.encode("utf-8", "surrogateescape")) > MAX_KEY:
-                raise self.error("is there twice" if key in metadata else f"is longer than {MAX_KEY:,} bytes")
+                raise self.error("occurs twice" if key in metadata else f"is longer than {MAX_KEY:,} bytes")
             types[key], metadata[key] = self.value(self.type())
         alignment = metadata.get("general.alignment", ALIGNMENT)
         if types.get("general.alignment", "uint32") != "uint32" or alignment.bit_count() != 1:
             self.key = "key 'general.alignment'"
-            raise self.error(f"must be a power of two as uint32, and is {str(alignment)[:40]}")
+            raise self.error(f"must be a power of two as uint32, not {str(alignment)[:40]}")
         infos = tuple(self.tensor(index) for index in range(tensors))
         order, end = "little" if self.order == "<" else "big", self.base + self.position
         return GGUFFile(version, order, metadata, types, infos, end + -end % alignment)
@@ -184,7 +184,7 @@ class _Header:
         inner, count = self.type(), self.number("Q")
         self.elements += count * (ARRAY_COST if inner == "array" else 1)
         if self.elements > MAX_ELEMENTS:
-            raise self.error(f"the arrays have {self.elements:,} elements, and the limit here is {MAX_ELEMENTS:,}")
+            raise self.error(f"the arrays have {self.elements:,} elements, but the limit here is {MAX_ELEMENTS:,}")
         if inner == "array":
             self.check(count, 12, "arrays")
             pairs = [self.value(inner, depth + 1) for _ in range(count)]
@@ -210,7 +210,7 @@ class _Header:
         self.key = f"tensor number {index + 1}"
         name, dimensions = self.string(), self.number("I")
         if dimensions > MAX_DIMENSIONS:
-            raise self.error(f"has {dimensions:,} dimensions; at most {MAX_DIMENSIONS} are possible")
+            raise self.error(f"has {dimensions:,} dimensions; at most {MAX_DIMENSIONS} are allowed")
         return TensorInfo(name, self.numbers("uint64", dimensions), self.number("I"), self.number("Q"))
 
 

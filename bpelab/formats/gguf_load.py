@@ -13,11 +13,13 @@ truncation and padding.
 Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, the GGUF specification.
 """
 
+import warnings
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
 
+from .._support.gc_paused import gc_paused
 from .._support.json_document import JSONFile, short_repr
 from ..core.spec import TokenizerSpec
 from ..decoders import Bytes
@@ -35,10 +37,11 @@ from ..unicode.byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE
 from ..vocab.added_tokens import AddedToken
 from ..vocab.special_tokens import SpecialTokens
 from .gguf_container import read_metadata
+from .gguf_overlaps import explain_overlap, find_overlap
 from .gguf_pre_tokenizers import gguf_pre, with_all_spaces
 from .sentencepiece_load import SPACE, build_decoder, build_model, is_text
 from .sentencepiece_proto import PIECE_TYPES, Piece
-from .tokenizer_json import read_model
+from .tokenizer_json_model import read_model
 
 PREFIX, TEMPLATE_KEY = "tokenizer.ggml.", "tokenizer.chat_template"
 TYPE_DESCRIPTIONS = {
@@ -65,8 +68,13 @@ def splitter(patterns: Sequence[str]) -> PreTokenizer:
     return PreTokenizerSequence((*cuts, ByteLevel(add_prefix_space=False, use_regex=False)))
 
 
+@gc_paused()  # a vocabulary is a million objects, none of them garbage
 def load(path: Path) -> TokenizerSpec:
-    """Return the tokenizer in a GGUF file, without reading its weights. Raises TokenizerFileError naming the key."""
+    """Return the tokenizer in a GGUF file, without reading its weights. Raises TokenizerFileError naming the key.
+
+    It isn't kept in the disk cache: that has arrays for lists of merges and for ranks of bytes, and not for ranks of
+    characters, with symbols that never merge, as in Gemma's and Llama 2's files.
+    """
     return _Reader(path).read_spec()
 
 
@@ -91,22 +99,23 @@ class _Reader:
             raise self.error(key, "is missing")
         if length is not None and len(items) != length:
             raise self.error(key, f"has {len(items):,} entries for {length:,} tokens")
-        if not all(type(item) is kind for item in items):
-            raise self.error(key, f"is not an array of which each entry is {TYPE_DESCRIPTIONS[kind]}")
+        if not set(map(type, items)) <= {kind}:
+            raise self.error(key, f"is not an array in which each entry is {TYPE_DESCRIPTIONS[kind]}")
         return items
 
     def read_spec(self) -> TokenizerSpec:
         model = self._model_kind()
         tokens = self.array("tokens", str)
-        seen: dict[str, int] = {}
-        for token_id, text in enumerate(tokens):
-            if not text:
-                raise self.error(f"tokens[{token_id}]", "is empty")
-            if seen.setdefault(text, token_id) != token_id:
-                raise self.error(f"tokens[{token_id}]", f"{text[:40]!a} is token {seen[text]} already")
+        if "" in tokens:
+            raise self.error(f"tokens[{tokens.index('')}]", "is empty")
+        if len(set(tokens)) < len(tokens):
+            seen: dict[str, int] = {}
+            again = next(n for n, text in enumerate(tokens) if seen.setdefault(text, n) != n)
+            raise self.error(f"tokens[{again}]", f"{tokens[again][:40]!a} is already token {seen[tokens[again]]}")
         codes = self.array("token_type", int, len(tokens)) if PREFIX + "token_type" in self.data else [1] * len(tokens)
-        if unknown := [code for code in codes if not 1 <= code < len(PIECE_TYPES)]:
-            raise self.error(f"token_type[{codes.index(unknown[0])}]", f"{unknown[0]} is not a type of token")
+        if unknown := set(codes).difference(range(1, len(PIECE_TYPES))):
+            place = next(place for place, code in enumerate(codes) if code in unknown)
+            raise self.error(f"token_type[{place}]", f"{codes[place]} is not a token type")
         kinds = [PIECE_TYPES[code] for code in codes]
         roles = {role: self._role_id(key, len(tokens)) for role, key in ROLE_KEYS.items()}
         control = {n for n, kind in enumerate(kinds) if kind in ("CONTROL", "UNKNOWN")}
@@ -117,7 +126,7 @@ class _Reader:
                 and kinds[role_id] == "NORMAL"
                 and _is_byte_encoded(tokens[role_id])
             ):
-                problem = f"is {role_id}, the ordinary token {tokens[role_id][:40]!r}; a special one was expected"
+                problem = f"expected a special token, found {role_id}, the ordinary token {tokens[role_id][:40]!r}"
                 raise self.error(ROLE_KEYS[role], problem)
         control |= {token_id for token_id in roles.values() if token_id is not None}
         for token_id, text in enumerate(tokens):
@@ -128,6 +137,8 @@ class _Reader:
             for token_id, text in enumerate(tokens)
             if token_id in control or kinds[token_id] == "USER_DEFINED"
         ]
+        if (overlap := self._overlap(added)) is not None:
+            warnings.warn(f"{self.path}: {explain_overlap(*overlap)}", stacklevel=4)
         template = self._chat_templates()
         common: dict[str, Any] = {
             "pattern": None,
@@ -147,6 +158,12 @@ class _Reader:
         except ValueError as error:
             raise self.error("", str(error)) from error
 
+    def _overlap(self, added: list[AddedToken]) -> tuple[str, str] | None:
+        try:
+            return find_overlap([token.content for token in added])
+        except ValueError as error:
+            raise self.error("tokens", str(error)) from error
+
     def _model_kind(self) -> str:
         """Return the kind of the model: "gpt2", "llama" or "gemma4"."""
         model: str | None = self.get("model", str)
@@ -156,13 +173,13 @@ class _Reader:
             return model
         if model is None:
             raise self.error("model", "is missing")
-        what = f"is {NOT_BPE[model]}, not byte-pair encoding" if model in NOT_BPE else "is not known"
-        raise self.error("model", f"{model[:40]!r} {what}; gpt2, llama and gemma4 are read")
+        what = f"is {NOT_BPE[model]}, not byte-pair encoding" if model in NOT_BPE else "is unknown"
+        raise self.error("model", f"{model[:40]!r} {what}; gpt2, llama and gemma4 are supported")
 
     def _role_id(self, key: str, size: int) -> int | None:
         token_id: int | None = self.get(key, int)
         if token_id is not None and not 0 <= token_id < size:
-            raise self.error(key, f"is {token_id}, and the tokens are numbered from 0 to {size - 1}")
+            raise self.error(key, f"is {token_id}, but the tokens are numbered from 0 to {size - 1}")
         return token_id
 
     def _chat_templates(self) -> str | list[dict[str, str]] | None:
@@ -176,7 +193,7 @@ class _Reader:
         return [{"name": name, "template": source} for name, source in templates.items()]
 
     def _post_processor(self, common: dict[str, Any], model: str) -> TemplateProcessing | None:
-        """Return the template that adds bos and eos, by the file or llama.cpp's defaults, or None for neither."""
+        """Return the template that adds bos and eos as the file or llama.cpp's defaults say; None if it adds none."""
         pre = gguf_pre().get(self.get("pre", str, ""))
         starts = self.get("add_bos_token", bool, model == "llama" or (pre is not None and pre.add_bos))
         if model == "gemma4" and self.get("pre", str) != "sarvam-moe":
@@ -190,10 +207,10 @@ class _Reader:
         """Return the arguments of a TokenizerSpec for byte-level BPE."""
         name = self.get("pre", str)
         if name is None or name not in gguf_pre():
-            reason = "is missing" if name is None else f"{name[:40]!r} is not known"
+            reason = "is missing" if name is None else f"{name[:40]!r} is unknown"
             raise self.error(
                 "pre",
-                f"{reason}, so how text is split can't be told, and a wrong guess would give wrong ids; open the "
+                f"{reason}, so it's unclear how text is split, and a wrong guess would give wrong ids; open the "
                 "tokenizer.json of the same model instead",
             )
         pre = gguf_pre()[name]
@@ -244,8 +261,7 @@ class _Reader:
         scores = self.array("scores", float, len(tokens))
         if any(map(isnan, scores)):
             raise self.error("scores", "holds a value that is not a number")
-        merging = {"USER_DEFINED": "NORMAL", "UNUSED": "NORMAL"}
-        pieces = tuple(Piece(t, s, merging.get(k, k)) for t, s, k in zip(tokens, scores, kinds))
+        pieces = tuple(map(Piece, tokens, scores, map(_piece_type, tokens, kinds)))
         prefix = self.get("add_space_prefix", bool, True)
         steps: list[Normalizer] = [Prepend(SPACE)] if prefix else []
         steps.append(Replace(Pattern("String", " "), SPACE))
@@ -254,6 +270,17 @@ class _Reader:
             "normalizer": NormalizerSequence(tuple(steps)),
             "decoder": build_decoder(int(prefix)),
         }
+
+
+def _piece_type(text: str, kind: str) -> str:
+    """Return the type of a scored token for `build_model`: llama.cpp merges unused tokens, and user-defined ones.
+
+    It finds user-defined tokens before it replaces spaces by U+2581 and merges, so merges can only make those that hold
+    this character, and never those with a plain space, as in Gemma's files.
+    """
+    if kind == "USER_DEFINED" and (" " in text or (len(text) > 1 and SPACE not in text)):
+        return "UNUSED"
+    return "NORMAL" if kind in ("USER_DEFINED", "UNUSED") else kind
 
 
 def _is_byte_encoded(text: str) -> bool:

@@ -7,6 +7,7 @@ Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, `src/unicode.cpp
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -48,6 +49,11 @@ class GGUFPre(NamedTuple):
     add_bos: bool
     add_sep: bool
     clean_spaces: bool
+
+    @property
+    def is_approximation(self) -> bool:
+        r"""True if llama.cpp's own splitter only approximates the patterns: those with a category such as `\p{Lu}`."""
+        return any(re.search(r"\\p\{L[ultmo]\}", pattern) for pattern in self.original or self.llama_cpp_regex)
 
 
 @lru_cache(1)

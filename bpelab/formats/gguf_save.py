@@ -7,27 +7,27 @@ Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`; llama.cpp's `con
 tokens.
 """
 
-import re
 from pathlib import Path
 from typing import Any
 
 from ..core.spec import TokenizerSpec
 from ..errors import ConversionError
-from ..model.bpe import BPEModel, RankMerges
-from ..model.merge_recovery import pair_only_ranks_merge
+from ..model.bpe import BPEModel
+from ..model.merge_recovery import merge_pairs, pair_only_ranks_merge
+from ..model.rank_merges import RankMerges
 from ..normalizers import NormalizerSequence, Prepend, Replace
-from ..pretokenizers.byte_level import ByteLevel
-from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split
-from ..pretokenizers.split_pattern import SplitPattern
 from ..regex.patterns import PATTERNS, find_pattern
 from ..unicode.byte_alphabet import to_alphabet
 from .gguf_container import write_metadata
 from .gguf_load import PREFIX, ROLE_KEYS, TEMPLATE_KEY, TOKEN_TYPES
+from .gguf_overlaps import explain_overlap, find_overlap
+from .gguf_pre_match import GGUFPreMatch, find_gguf_pre, names_by_spelling, spellings
 from .gguf_pre_tokenizers import gguf_pre, names_for
-from .huggingface import merge_pairs
 from .sentencepiece_load import SPACE
 
+FOUND_FIRST = {TOKEN_TYPES[kind] for kind in ("CONTROL", "USER_DEFINED", "UNKNOWN")}
+"""The types of the tokens that llama.cpp looks for before anything else."""
 MAX_SHOWN = 60
 """The number of characters of a pattern that error messages show."""
 
@@ -41,9 +41,9 @@ def save(spec: TokenizerSpec, path: Path) -> None:
 
 def gguf_metadata(spec: TokenizerSpec) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the metadata of the file, and the types of the keys that need one: the arguments of `write_metadata`."""
-    units = spec.model.units
-    kind = _sentencepiece(spec) if units is not None and units.characters else _byte_level(spec)
+    kind = _sentencepiece(spec) if spec.model.is_char_level else _byte_level(spec)
     texts, kinds = _token_texts(spec)
+    _check_overlaps([text for text, kind in zip(texts, kinds) if kind in FOUND_FIRST])
     special = {f"{PREFIX}{key}": spec.role_id(role) for role, key in ROLE_KEYS.items()}
     adds_bos, adds_eos = _bos_eos(spec)
     values: dict[str, Any] = {
@@ -80,24 +80,26 @@ def gguf_metadata(spec: TokenizerSpec) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _token_texts(spec: TokenizerSpec) -> tuple[list[str], list[int]]:
     """Return the texts and types of all ids; an id without a token gets an unused placeholder."""
-    units = spec.model.units
-    in_bytes = units is None or not units.characters
+    initial_symbols = spec.model.initial_symbols
+    in_bytes = not spec.model.is_char_level
     size = spec.n_vocab
     if size > 4 * len(spec.tokens) + 1_000:
         raise ConversionError(
-            f"GGUF lists every id from 0 up, and here {size - len(spec.tokens):,} of {size:,} have no token"
+            f"GGUF lists every id from 0 up, but here {size - len(spec.tokens):,} of {size:,} have no token"
         )
     texts, kinds = [f"[PAD{token_id}]" for token_id in range(size)], [TOKEN_TYPES["UNUSED"]] * size
     for token_id, token in spec.model.tokens.items():
         texts[token_id] = to_alphabet(token) if in_bytes else token.decode("utf-8", "surrogateescape")
         kinds[token_id] = TOKEN_TYPES["NORMAL"]
-    for token_id in (units.byte_tokens or {}).values() if units is not None else ():
+    for token_id in (initial_symbols.byte_tokens or {}).values() if initial_symbols is not None else ():
         kinds[token_id] = TOKEN_TYPES["BYTE"]
+    for token_id in initial_symbols.symbols.values() if initial_symbols is not None else ():
+        kinds[token_id] = TOKEN_TYPES["USER_DEFINED"]
     for added in spec.special_tokens.tokens:
         texts[added.id] = added.content
         kinds[added.id] = TOKEN_TYPES["CONTROL" if added.special else "USER_DEFINED"]
-    if units is not None and units.unk_id is not None:
-        kinds[units.unk_id] = TOKEN_TYPES["UNKNOWN"]
+    if initial_symbols is not None and initial_symbols.unk_id is not None:
+        kinds[initial_symbols.unk_id] = TOKEN_TYPES["UNKNOWN"]
     seen: dict[str, int] = {}
     for token_id, text in enumerate(texts):
         if seen.setdefault(text, token_id) != token_id:
@@ -112,7 +114,7 @@ def _byte_level(spec: TokenizerSpec) -> dict[str, Any]:
     model = spec.model
     if spec.normalizer is not None:
         raise ConversionError(
-            f"llama.cpp applies no normalizer to byte-level tokenizers, and this one has {spec.normalizer}"
+            f"llama.cpp applies no normalizer to byte-level tokenizers, but this one has {spec.normalizer}"
         )
     if not model.is_byte_level:
         raise ConversionError("GGUF can't hold a byte-level tokenizer that lacks bytes, or marks the parts of words")
@@ -123,11 +125,16 @@ def _byte_level(spec: TokenizerSpec) -> dict[str, Any]:
 
 
 def pre_name(spec: TokenizerSpec) -> str:
-    """Return llama.cpp's name for how a byte-level tokenizer splits text. Raises ConversionError if there is none."""
-    spellings = _patterns(spec)
-    names = [name for spelling in spellings for name in names_for(spelling)]
+    """Return llama.cpp's name for how a byte-level tokenizer splits text. Raises ConversionError if there is none.
+
+    Only names with the same patterns, in any spelling, or with patterns that are proved to cut every text alike count.
+    """
+    names = names_by_spelling(spec.pre_tokenizer)
+    match = None if names or _is_well_known(spec) else find_gguf_pre(spec.pre_tokenizer)
+    if match is not None and match.basis == "proof":
+        names = match.names
     if not names:
-        raise _explain_unnamed(spec)
+        raise _explain_unnamed(spec, match)
     model = spec.model
     equivalent = not model.recovered_merges.unreachable  # then looking up whole pieces first changes nothing
     fitting = [name for name in names if equivalent or gguf_pre()[name].ignore_merges == model.ignore_merges]
@@ -145,76 +152,49 @@ def approximate_pre_name(spec: TokenizerSpec) -> str | None:
         name = pre_name(spec)
     except ConversionError:
         return None
-    pre = gguf_pre()[name]
-    return (
-        name if any(re.search(r"\\p\{L[ultmo]\}", pattern) for pattern in pre.original or pre.llama_cpp_regex) else None
-    )
+    return name if gguf_pre()[name].is_approximation else None
 
 
-def _patterns(spec: TokenizerSpec) -> list[list[str]]:
-    """Return the split patterns, in order, in each known spelling. Raises ConversionError for other steps."""
-    pre_tokenizer = spec.pre_tokenizer
-    steps = list(pre_tokenizer.pretokenizers) if isinstance(pre_tokenizer, PreTokenizerSequence) else [pre_tokenizer]
-    patterns = []
-    for step in steps:
-        if isinstance(step, Split) and step.behavior == "Isolated":
-            patterns.append(step.pattern)
-        elif isinstance(step, SplitPattern) and step.behavior == "Isolated" and step.pattern.kind == "Regex":
-            patterns.append(step.pattern.text)
-        elif isinstance(step, ByteLevel) and not step.add_prefix_space and step is steps[-1]:
-            patterns += ["gpt2"] if step.use_regex else []
-        else:
-            raise _explain_unnamed(spec)
-    return _spellings(patterns)
+def _is_well_known(spec: TokenizerSpec) -> bool:
+    """Return whether the pattern is named or missing: then only an equal spelling can match a name (tested)."""
+    return spec.pre_tokenizer is None or (spec.pattern is not None and find_pattern(spec.pattern) is not None)
 
 
-def _spellings(patterns: list[str]) -> list[list[str]]:
-    named_patterns = [find_pattern(pattern) for pattern in patterns]
-    older = [match.oniguruma if match else pattern for match, pattern in zip(named_patterns, patterns)]
-    newer = [match.regex if match else pattern for match, pattern in zip(named_patterns, patterns)]
-    # tiktoken's cl100k splits white space at the end of a text differently; llama.cpp has no name for that
-    return [newer] if any(match and match.name == "cl100k" for match in named_patterns) else [older, newer]
-
-
-def _explain_unnamed(spec: TokenizerSpec) -> ConversionError:
+def _explain_unnamed(spec: TokenizerSpec, match: GGUFPreMatch | None) -> ConversionError:
     """Return the error for a pattern without a name in llama.cpp; it lists the patterns with a name."""
     named_pattern = find_pattern(spec.pattern) if spec.pattern else None
-    short_repr = named_pattern.name if named_pattern else str(spec.pattern or spec.pre_tokenizer)
-    supported_names = [name for name in PATTERNS if any(map(names_for, _spellings([name])))]
+    shown = named_pattern.name if named_pattern else str(spec.pattern or spec.pre_tokenizer)
+    shown = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "..."
+    if match is not None:
+        shown += f" ({match})"
+    supported_names = [name for name in PATTERNS if any(map(names_for, spellings(Split(name)) or ()))]
     advice = f"train it with a pattern that has one: {', '.join(supported_names)}"
     if named_pattern and not named_pattern.cuts_words:
         digits = " and then ".join(gguf_pre()["superbpe"].regex)
         advice = f"its one pre-tokenizer for superwords, also called superbpe, cuts digits only, by {digits}"
-    return ConversionError(
-        f"llama.cpp has no name for the way this tokenizer splits text, {short_repr[:MAX_SHOWN]}"
-        f"{'...' * (len(short_repr) > MAX_SHOWN)}; {advice}"
-    )
+    return ConversionError(f"llama.cpp has no name for the way this tokenizer splits text, {shown}; {advice}")
 
 
 def _sentencepiece(spec: TokenizerSpec) -> dict[str, Any]:
     """Return the keys of a model with scores. Raises ConversionError if llama.cpp would give other ids."""
-    model, units = spec.model, spec.model.units
-    assert units is not None
+    model, initial_symbols = spec.model, spec.model.initial_symbols
+    assert initial_symbols is not None
     steps = spec.normalizer
     parts = list(steps.normalizers) if isinstance(steps, NormalizerSequence) else [steps] if steps is not None else []
     prefix = bool(parts) and parts[0] == Prepend(SPACE)
     rest = parts[prefix:]
     if len(rest) != 1 or not isinstance(rest[0], Replace) or (rest[0].pattern.text, rest[0].content) != (" ", SPACE):
         raise ConversionError(
-            f"llama.cpp prepares text for scored tokens in one way only, and this tokenizer has {steps}"
+            f"llama.cpp prepares text for scored tokens in one way only, but this tokenizer has {steps}"
         )
-    if units.symbols:
-        name = next(iter(units.symbols)).decode("utf-8", "replace")
-        raise ConversionError(
-            f"a GGUF file with symbols that never merge with their neighbours, such as {name!r}, can't be written here"
-        )
-    if spec.pre_tokenizer is not None or units.prefix or units.suffix or model.ignore_merges:
+    _check_symbols([symbol.decode() for symbol in initial_symbols.symbols], prefix)
+    if spec.pre_tokenizer is not None or initial_symbols.prefix or initial_symbols.suffix or model.ignore_merges:
         raise ConversionError(
             "llama.cpp's scored tokens need a tokenizer without pre-tokenizer and without marks on words"
         )
-    if len(units.byte_tokens or {}) < 256:
+    if len(initial_symbols.byte_tokens or {}) < 256:
         raise ConversionError(
-            "llama.cpp spells missing characters in bytes, and this tokenizer has no tokens for all of them"
+            "llama.cpp spells missing characters in bytes, but this tokenizer lacks tokens for some of them"
         )
     ranks = _token_ranks(model)
     order = {rank: -float(position) for position, rank in enumerate(sorted(set(ranks.values())), 1)}
@@ -227,11 +207,35 @@ def _sentencepiece(spec: TokenizerSpec) -> dict[str, Any]:
     }
 
 
+def _check_overlaps(names: list[str]) -> None:
+    """Raise ConversionError if added tokens overlap and llama.cpp would choose differently between them."""
+    try:
+        overlap = find_overlap(names)
+    except ValueError as error:
+        raise ConversionError(f"GGUF can't hold these added tokens: {error}") from error
+    if overlap is not None:
+        raise ConversionError(explain_overlap(*overlap))
+
+
+def _check_symbols(symbols: list[str], prefix: bool) -> None:
+    """Raise ConversionError unless llama.cpp finds these symbols where SentencePiece does, and merges the rest alike.
+
+    As user-defined tokens they are found in the text before its spaces become U+2581.
+    """
+    if symbols and prefix:
+        raise ConversionError(
+            f"llama.cpp puts a space before the text that follows a symbol such as {symbols[0]!r}, but SentencePiece "
+            "only before the whole text, so ids differ after each symbol"
+        )
+    for symbol in symbols:
+        if SPACE in symbol or " " in symbol:
+            raise ConversionError(f"llama.cpp looks for the symbol {symbol!r} before spaces become {SPACE}")
+
+
 def _token_ranks(model: BPEModel) -> dict[int, int]:
     """Return token id -> rank. Raises ConversionError if one rank for each token doesn't determine the merges."""
     if isinstance(model.merges, RankMerges):
-        pairs = {pair: merge for pair in model.merges if (merge := model.merges.get(pair)) is not None}
-        return {new: rank for rank, new in pairs.values()}
+        return {token: token for token in model.tokens} if model.merges.rank_of is None else dict(model.merges.rank_of)
     by_rank = sorted((rank, new) for rank, new in model.merges.values())
     ranks: dict[int, int] = {}
     last = None
@@ -243,7 +247,7 @@ def _token_ranks(model: BPEModel) -> dict[int, int]:
         ranks.setdefault(new, rank)
         last = new
     if (more := pair_only_ranks_merge(model)) is not None:
-        raise ConversionError(f"by scores {more[0]!r} and {more[1]!r} would merge, and here they don't")
+        raise ConversionError(f"by scores {more[0]!r} and {more[1]!r} would merge, but here they don't")
     return ranks
 
 
@@ -251,7 +255,20 @@ def _bos_eos(spec: TokenizerSpec) -> tuple[bool, bool]:
     """Return whether bos is added before a text, and eos after it. Raises ConversionError if other tokens are added."""
     template, text_id = spec.resolved_post_processor, -1
     ids = [text_id] if template is None else template.apply([text_id])
+    bos, eos = spec.role_id("bos"), spec.role_id("eos")
     for adds_bos, adds_eos in ((False, False), (True, False), (False, True), (True, True)):
-        if ids == [spec.role_id("bos")] * adds_bos + [text_id] + [spec.role_id("eos")] * adds_eos:
+        if ids == [bos] * adds_bos + [text_id] + [eos] * adds_eos:
             return adds_bos, adds_eos
-    raise ConversionError("GGUF can put bos before a text and eos after it, and nothing else")
+    before, after = (
+        [spec.tokens[token_id].decode(errors="replace") for token_id in part]
+        for part in (ids[: ids.index(text_id)], ids[ids.index(text_id) + 1 :])
+    )
+    missing = {"bos": before[0]} if bos is None and len(before) == 1 else {}
+    missing |= {"eos": after[0]} if eos is None and len(after) == 1 else {}
+    remedy = ", ".join(f"{role}_token={name!r}" for role, name in missing.items())
+    raise ConversionError(
+        "GGUF can put bos before a text and eos after it, and nothing else. This tokenizer puts "
+        f"{before or 'nothing'} before a text and {after or 'nothing'} after it, and its bos is {spec.roles['bos']!r}, "
+        f"its eos {spec.roles['eos']!r}"
+        + (f". A tokenizer_config.json names them; without one, use tokenizer.with_options({remedy})" if remedy else "")
+    )

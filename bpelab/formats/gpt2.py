@@ -13,16 +13,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .._support.json_document import JSONFile, read_bytes, short_repr
+from .._support.json_document import JSONFile, read_bytes
 from .._support.textio import write_all_atomically
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, ConversionError, TokenizerFileError
+from ..model.merge_recovery import merge_pairs
 from ..postprocessors import TemplateProcessing
 from ..regex.patterns import PATTERNS
 from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
 from ..vocab.special_tokens import ROLES
-from .huggingface import merge_pairs, read_config
-from .tokenizer_json import read_id, read_tokenizer
+from .config_tokens import LISTED
+from .huggingface import read_config
+from .json_components import read_id
+from .tokenizer_json import read_tokenizer
 
 FILE_NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 KNOWN_CLASSES = {"GPT2Tokenizer": ("gpt2", None), "Qwen2Tokenizer": ("qwen2", "NFC")}
@@ -56,25 +59,24 @@ def load(folder: Path, *, pattern: str | None = None) -> TokenizerSpec:
         class_name = class_name or "GPT2Tokenizer"
     class_pattern, class_normalizer = KNOWN_CLASSES.get(class_name, (None, None))
     if pattern is None and class_pattern is None:
-        raise TokenizerFileError(
-            folder, "", "these files don't say how text is split first; give pattern=, such as 'gpt2'"
-        )
+        raise TokenizerFileError(folder, "", "these files don't say how text is split; give pattern=, such as 'gpt2'")
     add_prefix_space = _flag(config_path, config, "add_prefix_space")
     if add_prefix_space and pattern is not None:
         raise TokenizerFileError(config_path, "add_prefix_space", f"can't be combined with pattern={pattern!r}")
     normalizer = {"type": class_normalizer} if pattern is None and class_normalizer is not None else None
     merged = {left + right for left, right in merges}
     unmerged = [text for text in vocab if text not in merged and not (len(text) == 1 and text in BYTE_OF_CHAR)]
+    options = read_config(folder)
     file = JSONFile(vocab_path, b"{}")
     file.data = {
-        "added_tokens": _added_tokens(vocab_file, folder, unmerged, config),
+        "added_tokens": _added_tokens(vocab_file, folder, unmerged, options.pop(LISTED)),
         "normalizer": normalizer,
         "pre_tokenizer": _pre_tokenizer(pattern or class_pattern or "", add_prefix_space),
         "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": vocab, "merges": merges},
     }
     try:
-        spec = read_tokenizer(file, read_config(folder))
+        spec = read_tokenizer(file, options)
         post_processor = _post_processor(config_path, config, spec) if pattern is None else None
         pre_tokenizer = {} if add_prefix_space else {"pattern": pattern or class_pattern}
         return spec.replace(post_processor=post_processor, **pre_tokenizer)
@@ -143,7 +145,9 @@ def _read_merges(path: Path) -> list[list[str]]:
     return merges
 
 
-def _added_tokens(file: JSONFile, folder: Path, unmerged: list[str], config: dict[str, Any]) -> list[dict[str, Any]]:
+def _added_tokens(
+    file: JSONFile, folder: Path, unmerged: list[str], in_config: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Return entries as in a tokenizer.json: the tokens that the files list, and the vocabulary's `unmerged` tokens."""
     listed: dict[str, dict[str, Any]] = {}
     for text in unmerged:
@@ -153,30 +157,18 @@ def _added_tokens(file: JSONFile, folder: Path, unmerged: list[str], config: dic
         added_file = JSONFile(added_path)
         for text, token_id in added_file.data.items():
             listed[text] = {"content": text, "id": read_id(added_file, token_id, repr(text[:60])), "special": True}
-    key, path = "added_tokens_decoder", folder / "tokenizer_config.json"
-    decoder = config.get(key)
-    if decoder is not None and not isinstance(decoder, dict):
-        raise TokenizerFileError(path, key, f"expected an object, found {short_repr(decoder)}")
-    for key_id, entry in (decoder or {}).items():
-        if not (isinstance(entry, dict) and key_id.isascii() and key_id.isdigit() and len(key_id) < 11):
-            raise TokenizerFileError(
-                path, key, f"expected objects by their ids, found {key_id[:40]!r}: {short_repr(entry)}"
-            )
-        name = entry.get("content")
-        listed[name if isinstance(name, str) else short_repr(name)] = {**entry, "id": int(key_id)}
-    for entry in listed.values():
-        entry.pop("__type", None)
+    listed |= {entry["content"]: entry for entry in in_config}
     return sorted(listed.values(), key=lambda entry: str(entry["id"]).rjust(20))
 
 
 def save(spec: TokenizerSpec, folder: Path) -> None:
     """Write `vocab.json` and `merges.txt`. Raises ConversionError for what they can't hold."""
     model = spec.model
-    if model.units is not None and model.units.characters:
+    if model.is_char_level:
         raise ConversionError("vocab.json and merges.txt are for byte-level tokenizers")
     if spec.pre_tokenizer is not None and spec.pattern is None:
         raise ConversionError(
-            f"vocab.json and merges.txt are opened with one pattern, and this tokenizer has {spec.pre_tokenizer}"
+            f"vocab.json and merges.txt are opened with one pattern, but this tokenizer has {spec.pre_tokenizer}"
         )
     unmerged = set(model.recovered_merges.unreachable) - {token.id for token in spec.special_tokens.tokens}
     if unmerged and not model.ignore_merges:
@@ -185,7 +177,7 @@ def save(spec: TokenizerSpec, folder: Path) -> None:
         )
     if model.ignore_merges and model.recovered_merges.unreachable:
         raise ConversionError(
-            "vocab.json and merges.txt can't say that whole pieces are looked up first, and here they are"
+            "vocab.json and merges.txt can't say that whole pieces are looked up first, but here they are"
         )
     vocab = {to_alphabet(token): token_id for token_id, token in model.tokens.items()}
     for token in spec.special_tokens.tokens:

@@ -100,7 +100,7 @@ def download(
     if revision is not None and re.search(r"^/|\.\.|[\\:~^?*\[\s]|^$", revision):
         raise ValueError(f"{revision!r} can't be a revision: expected a branch, a tag or a commit")
     if isinstance(token, str) and not re.fullmatch(r"[!-~]+", token):
-        raise ValueError("the token is empty or has a space, a line's end or another character that no token has")
+        raise ValueError("the token is empty or has a space, a line break or another character that no token has")
     try:
         import huggingface_hub.constants
         import huggingface_hub.errors
@@ -214,11 +214,11 @@ class Repository:
                     "fetching one: unset it"
                 )
             case errors.EntryNotFoundError() if answer is not None:
-                problem = "changed while it was read: try again"
+                problem = "changed while it was being read: try again"
             case _ if answer in (401, 403):
                 problem = (
-                    f"was refused by the Hub ({answer}): there is no such repository, or it wants a token that may "
-                    f"read it; {log_in}"
+                    f"was refused by the Hub ({answer}): there is no such repository, or it needs a token with "
+                    f"access; {log_in}"
                 )
             case _ if self._is_unreachable(error) or answer is not None:
                 problem = (

@@ -20,6 +20,7 @@ from ..normalizers import NORMALIZERS
 from ..postprocessors import POST_PROCESSORS
 from ..pretokenizers import PRE_TOKENIZERS
 from ..regex.matchers import Pattern
+from ..vocab.special_tokens import HIGHEST_ID
 
 KINDS: dict[str, Mapping[str, type]] = {
     "normalizer": NORMALIZERS,
@@ -158,3 +159,10 @@ def _serialize(value: Any, section: str) -> Any:
     if isinstance(value, tuple):
         return [item if isinstance(item, (str, int)) else write_component(item, section) for item in value]
     return value
+
+
+def read_id(file: JSONFile, value: Any, where: str) -> int:
+    """Return an id from 0 to 2^32 - 1. Raises TokenizerFileError for anything else."""
+    if not 0 <= file.expect(value, int, where) <= HIGHEST_ID:
+        raise file.wrong(where, f"{str(value)[:40]} is not an id: ids go from 0 to {HIGHEST_ID}")
+    return int(value)

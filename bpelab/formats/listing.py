@@ -1,9 +1,7 @@
 """A human-readable listing of a vocabulary: every token with its id, its rank and its two parts."""
 
 import unicodedata
-from pathlib import Path
 
-from .._support.textio import write_atomically
 from ..core.spec import TokenizerSpec
 
 
@@ -33,8 +31,3 @@ def listing(spec: TokenizerSpec) -> str:
         lines.append(line)
     lines += [f"{token_id:6} special  {name!r}" for name, token_id in spec.special_tokens.ids.items()]
     return "\n".join(lines) + "\n"
-
-
-def save_listing(spec: TokenizerSpec, path: str | Path) -> None:
-    """Write the listing to a UTF-8 file."""
-    write_atomically(Path(path), listing(spec).encode())

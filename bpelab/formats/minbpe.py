@@ -16,7 +16,7 @@ from .._support.textio import write_all_atomically
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..model.bpe import BPEModel
-from ..regex.patterns import covering_pattern, find_pattern, without_covering
+from ..regex.patterns import PATTERNS, covering_pattern, find_pattern, without_covering
 from .listing import printable
 
 VERSION = "minbpe v1"
@@ -31,7 +31,7 @@ def save(spec: TokenizerSpec, path: str | Path) -> None:
     """Write `path` (ending in .model) and its .vocab listing. Raises ConversionError for what the format can't hold."""
     path = Path(path)
     if path.suffix != ".model":
-        raise ConversionError(f"minbpe's files end in .model, and this one would be {path}")
+        raise ConversionError(f"minbpe's files end in .model, but this one would be {path}")
     merges = _merges(spec)
     pattern = spec.pattern or ""
     named_pattern = find_pattern(pattern) if pattern else None
@@ -39,8 +39,10 @@ def save(spec: TokenizerSpec, path: str | Path) -> None:
         pattern = named_pattern.oniguruma
     elif pattern:  # minbpe drops text that a pattern doesn't match
         pattern = covering_pattern(pattern)
+    if spec.pattern in PATTERNS and "&&" in pattern:
+        raise ConversionError(f"minbpe's engine takes the && in the pattern {spec.pattern!r} for two characters")
     if "\n" in pattern or "\r" in pattern:
-        raise ConversionError("minbpe keeps the pattern in one line, and this one has a line break")
+        raise ConversionError("minbpe keeps the pattern on one line, but this one has a line break")
     lines = [VERSION, pattern, str(len(spec.special_tokens.ids))]
     for name, token_id in spec.special_tokens.ids.items():
         if len(name.split()) != 1 or name.split()[0] != name:
@@ -54,9 +56,9 @@ def save(spec: TokenizerSpec, path: str | Path) -> None:
 def _merges(spec: TokenizerSpec) -> list[tuple[int, int]]:
     model, recovered_merges = spec.model, spec.model.recovered_merges
     if not model.is_byte_level:
-        raise ConversionError("minbpe's tokenizers start from all 256 bytes, and this one doesn't")
+        raise ConversionError("minbpe's tokenizers start from all 256 bytes, but this one doesn't")
     if spec.pre_tokenizer is not None and spec.pattern is None:
-        raise ConversionError(f"minbpe splits text with one pattern, and this tokenizer with {spec.pre_tokenizer}")
+        raise ConversionError(f"minbpe splits text with one pattern, but this tokenizer uses {spec.pre_tokenizer}")
     if spec.normalizer is not None or spec.post_processor is not None:
         raise ConversionError("minbpe can hold neither a normalizer nor a post-processor")
     if not recovered_merges.exact or recovered_merges.unreachable:
@@ -64,7 +66,7 @@ def _merges(spec: TokenizerSpec) -> list[tuple[int, int]]:
     if model.byte_ids != tuple(range(256)) or list(recovered_merges.splits) != list(
         range(256, 256 + len(recovered_merges.splits))
     ):
-        raise ConversionError("minbpe numbers the bytes from 0 and the merges from 256, and the ids here differ")
+        raise ConversionError("minbpe numbers the bytes from 0 and the merges from 256, but the ids here differ")
     return list(recovered_merges.splits.values())
 
 

@@ -2,8 +2,8 @@
 
 Two neighbours merge if their concatenation is a piece, highest score first: a rank table over characters. The
 normalizer's settings become normalizers with Hugging Face's names, control pieces become special tokens, and
-user-defined symbols become units that never merge. Unigram, word and character models, spaces added after words, and
-pieces marked as unused are rejected by name.
+user-defined symbols become initial symbols that never merge. Unigram, word and character models, spaces added after
+words, and pieces marked as unused are rejected by name.
 
 Chapter: File formats. Source: sentencepiece `bpe_model.cc`, `normalizer.cc`, `sentencepiece_processor.cc`.
 """
@@ -18,8 +18,9 @@ from typing import Any
 from ..core.spec import TokenizerSpec
 from ..decoders import ByteFallback, DecoderSequence, Fuse, Replace as ReplaceInTokens, Strip
 from ..errors import BPELabError, TokenizerFileError
-from ..model.bpe import BPEModel, RankMerges
+from ..model.bpe import BPEModel
 from ..model.initial_symbols import InitialSymbols
+from ..model.rank_merges import RankMerges
 from ..normalizers import Normalizer
 from ..normalizers.sentencepiece import SentencePieceNormalizer
 from ..regex.matchers import Pattern
@@ -52,11 +53,11 @@ def load(path: Path) -> TokenizerSpec:
         if not piece.text:
             raise error_at(f"pieces[{index}]", "is empty")
         if seen.setdefault(piece.text, index) != index:
-            raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is piece {seen[piece.text]} already")
+            raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is already piece {seen[piece.text]}")
         if piece.type == "UNUSED":
             raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is marked as unused, which is not supported")
         if piece.type not in ("NORMAL", "BYTE") and not is_text(piece.text):
-            raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is not UTF-8, and would have to be found in text")
+            raise error_at(f"pieces[{index}]", f"{piece.text[:60]!a} is not UTF-8, so it can't be found in text")
         if isnan(piece.score):
             raise error_at(f"pieces[{index}]", "has a score that is not a number")
     try:
@@ -90,20 +91,21 @@ def is_text(piece: str) -> bool:
 
 
 def build_model(pieces: tuple[Piece, ...], byte_fallback: bool) -> BPEModel:
-    """Return the model of scored pieces, a rank table in which user-defined pieces are single units.
+    """Return the model of scored pieces, a rank table in which user-defined pieces are single symbols.
 
     Raises ValueError for pieces that it can't represent.
     """
     texts = {token_id: piece.text.encode("utf-8", "surrogateescape") for token_id, piece in enumerate(pieces)}
-    order = {score: rank for rank, score in enumerate(sorted({piece.score for piece in pieces}, reverse=True))}
     kinds: dict[str, list[int]] = {}
     for token_id, piece in enumerate(pieces):
         kinds.setdefault(piece.type, []).append(token_id)
-    _check_characters_are_pieces({pieces[token_id].text for token_id in kinds.get("NORMAL", [])})
+    _check_characters_are_pieces([pieces[token_id].text for token_id in kinds.get("NORMAL", [])])
     mergeable = kinds.get("NORMAL", []) + kinds.get("USER_DEFINED", [])
+    scores = sorted({pieces[token_id].score for token_id in mergeable}, reverse=True)
+    order = {score: rank for rank, score in enumerate(scores)}
     ids = {texts[token_id]: token_id for token_id in mergeable}
     symbols = {texts[token_id]: token_id for token_id in kinds.get("USER_DEFINED", [])}
-    units = InitialSymbols(
+    initial_symbols = InitialSymbols(
         characters=True,
         byte_tokens={_byte_of_piece(pieces[token_id].text): token_id for token_id in kinds.get("BYTE", [])}
         if byte_fallback
@@ -118,21 +120,24 @@ def build_model(pieces: tuple[Piece, ...], byte_fallback: bool) -> BPEModel:
     return BPEModel(
         MappingProxyType(tokens),
         RankMerges(joined, ids, ranks),
-        MappingProxyType(units.alphabet({token: token_id for token, token_id in ids.items() if token not in symbols})),
+        MappingProxyType(
+            initial_symbols.alphabet({token: token_id for token, token_id in ids.items() if token not in symbols})
+        ),
         False,
-        units,
+        initial_symbols,
     )
 
 
-def _check_characters_are_pieces(texts: set[str]) -> None:
-    """Raise ValueError for a piece that merges can make from a character that isn't a piece, and so has no id."""
+def _check_characters_are_pieces(texts: list[str]) -> None:
+    """Raise ValueError for the first piece that merges can make from a character that isn't a piece and has no id."""
+    known = set(texts)
     characters = {text for text in texts if len(text) == 1}
     for text in texts:
         if len(text) > 1 and not characters.issuperset(text):
             halves = ((text[:cut], text[cut:]) for cut in range(1, len(text)))
-            if any(all(len(half) == 1 or half in texts for half in pair) for pair in halves):
+            if any(all(len(half) == 1 or half in known for half in pair) for pair in halves):
                 missing = next(char for char in text if char not in characters)
-                raise ValueError(f"{text[:60]!a} holds {missing!a}, which is not a piece itself; that is not supported")
+                raise ValueError(f"{text[:60]!a} contains {missing!a}, which is not a piece; that is not supported")
 
 
 def _byte_of_piece(text: str) -> int:

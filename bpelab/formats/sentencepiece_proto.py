@@ -146,7 +146,7 @@ class _Message:
                 kind = TrainerSpec if number == 2 else NormalizerSpec
                 self.settings(at, end, kind, settings[number])
         if not pieces:
-            raise TokenizerFileError(self.path, "", "holds no piece; a SentencePiece model has one for each token")
+            raise TokenizerFileError(self.path, "", "has no pieces; a SentencePiece model has one for each token")
         for name in ("control_symbols", "user_defined_symbols"):
             settings[2][name] = tuple(settings[2].get(name, ()))
         denormalizer = NormalizerSpec(**settings[5]) if 5 in seen else None

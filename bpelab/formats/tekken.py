@@ -76,7 +76,7 @@ def _model(file: JSONFile) -> BPEModel:
         if rank < 256 and token != bytes([rank]):
             raise file.wrong(where, f"expected the byte {rank}: the 256 bytes come first")
         if ids.setdefault(token, first + rank) != first + rank:
-            raise file.wrong(where, f"{token!r} is token {ids[token] - first} already")
+            raise file.wrong(where, f"{token!r} is already token {ids[token] - first}")
     return BPEModel.from_ranks(ids)
 
 
@@ -112,7 +112,7 @@ def _special_tokens(file: JSONFile) -> list[str]:
     total, version = _number(file, "default_num_special_tokens"), file.data["config"].get("version")
     listed = file.data.get("special_tokens")
     if listed is None and version not in MAY_LIST_NONE:
-        raise file.wrong("special_tokens", f"is missing; files may do without it up to version {MAY_LIST_NONE[-1]}")
+        raise file.wrong("special_tokens", f"is missing; only files up to version {MAY_LIST_NONE[-1]} may omit it")
     names: list[str] = list(EARLY_SPECIAL_TOKENS) if listed is None else []
     for index, entry in enumerate(file.expect([] if listed is None else listed, list, "special_tokens")):
         where = f"special_tokens[{index}]"
@@ -121,10 +121,10 @@ def _special_tokens(file: JSONFile) -> list[str]:
         names.append(file.expect(entry.get("token_str"), str, f"{where}.token_str"))
     names += map(UNNAMED.format, range(len(names), total))
     if len(names) > total:
-        raise file.wrong("special_tokens", f"there are {len(names):,}, and config has room for {total:,}")
+        raise file.wrong("special_tokens", f"there are {len(names):,}, but config has room for {total:,}")
     if len(set(names)) < total:
         again = next(name for index, name in enumerate(names) if name in names[:index])
-        raise file.wrong("special_tokens", f"{again!r} is there twice")
+        raise file.wrong("special_tokens", f"{again!r} occurs twice")
     return names
 
 
@@ -142,7 +142,7 @@ def save(spec: TokenizerSpec, path: Path) -> None:
     if [special[name] for name in names] != list(range(first)):
         name = next(name for index, name in enumerate(names) if special[name] != index)
         raise ConversionError(
-            f"a tekken.json numbers special tokens from 0 on, before all others, and {name!r} is {special[name]} here"
+            f"a tekken.json numbers special tokens from 0 on, before all others, but {name!r} is {special[name]} here"
         )
     ranks = rank_table(spec)
     tokens = sorted(ranks, key=ranks.__getitem__)
@@ -150,7 +150,7 @@ def save(spec: TokenizerSpec, path: Path) -> None:
         if ranks[token] != first + rank or (rank < 256 and token != bytes([rank])):
             raise ConversionError(
                 "a tekken.json numbers the 256 bytes right after its special tokens, in their order, and the other "
-                f"tokens after them without a gap; here {token!r} is {ranks[token]}, and not {first + rank}"
+                f"tokens after them without a gap; here {token!r} is {ranks[token]}"
             )
     uncontrolled = {
         entry["token_str"] for entry in metadata.get("special_tokens", []) if not entry.get("is_control", True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tiktoken import Encoding as Encoding  # noqa: PLC0414 - for tokenizer.py
 
-NEVER_MERGED = "tiktoken encodes a piece that is a token as that token, and here no merges make the token {!r}"
+NEVER_MERGED = "tiktoken encodes a piece that is a token as that token, but here no merges make the token {!r}"
 END_OF_TEXT = "<|endoftext|>"
 """The token whose id tiktoken calls `eot_token`."""
 
@@ -78,7 +78,7 @@ def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
 
     model = spec.model
     if spec.normalizer is not None:
-        raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {spec.normalizer}")
+        raise ConversionError(f"tiktoken has no normalizer, but this tokenizer uses {spec.normalizer}")
     if not model.covers_utf8 or (spec.pre_tokenizer is not None and spec.pattern is None):
         raise ConversionError("tiktoken can hold byte-level tokenizers with one pattern only")
     if not merges_by_ids(model):
@@ -89,7 +89,7 @@ def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
 
 
 def _refuse_other_merges(model: BPEModel) -> None:
-    """Raise ConversionError if the merges aren't in the order of the ids, or if ranks would merge more."""
+    """Raise ConversionError if merging by ranks, with ids as ranks, would differ from the model's own merges."""
     from ..model.merge_recovery import pair_only_ranks_merge
 
     recovered_merges = model.recovered_merges
@@ -102,7 +102,7 @@ def _refuse_other_merges(model: BPEModel) -> None:
             f"tiktoken's ids are its ranks, but the token {merged[at]} merges before {merged[at + 1]} here"
         )
     if recovered_merges.unreachable and (more := pair_only_ranks_merge(model)) is not None:
-        raise ConversionError(f"by ranks {more[0]!r} and {more[1]!r} would merge, and here they don't")
+        raise ConversionError(f"by ranks {more[0]!r} and {more[1]!r} would merge, but here they don't")
 
 
 def _never_merged(model: BPEModel) -> bytes | None:
@@ -123,5 +123,5 @@ def missing_bytes(spec: TokenizerSpec) -> dict[bytes, int]:
     {}
     """
     alphabet = spec.model.alphabet
-    missing = [unit for unit in map(bytes, zip(range(256))) if unit not in alphabet]
+    missing = [byte for byte in map(bytes, zip(range(256))) if byte not in alphabet]
     return dict(zip(missing, range(spec.n_vocab, spec.n_vocab + len(missing))))

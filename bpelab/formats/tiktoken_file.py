@@ -63,7 +63,7 @@ def _parse_ranks(content: bytes, path: str | Path) -> dict[bytes, int]:
             raise TokenizerFileError(path, f"line {number}", f"repeats the token or the rank of line {other}")
         ranks[token], line_of_rank[rank] = rank, number
     if not ranks:
-        raise TokenizerFileError(path, "", "holds no token; a .tiktoken file has one in each line")
+        raise TokenizerFileError(path, "", "has no tokens; a .tiktoken file has one on each line")
     return ranks
 
 
@@ -122,11 +122,11 @@ def _published_with(path: Path, content: bytes) -> tuple[str, str | None]:
     from .published_ranks import PatternFromHash, published_ranks
 
     if (published := published_ranks(content)) is None:
-        raise TokenizerFileError(path, "", 'holds no pattern: name the one to split with, as in pattern="cl100k"')
+        raise TokenizerFileError(path, "", 'has no pattern: name the one to split with, as in pattern="cl100k"')
     text = f"text in {published.normalizer}" if published.normalizer else "text"
     warnings.warn(
-        f"{path.name} is the vocabulary of {published.name} by its hash, so {text} is split with "
-        f'pattern="{published.pattern}"; name a pattern to be sure',
+        f"by its hash, {path.name} is the vocabulary of {published.name}, so {text} is split with "
+        f'pattern="{published.pattern}"; pass pattern= to be sure',
         PatternFromHash,
         stacklevel=2,
     )

@@ -17,8 +17,8 @@ from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, TokenizerFileError
 from ..model.bpe import BPEModel
 from .base64_tokens import MAX_RANK, decode_tokens
+from .json_components import read_id
 from .tiktoken_encoding import spec_of_ranks
-from .tokenizer_json import read_id
 
 
 def may_match(start: bytes) -> bool:

@@ -56,7 +56,7 @@ def encoding_name(name: str) -> str:
 
         suggestion = nearest(name, [*encodings, *tiktoken.model.MODEL_TO_ENCODING])
         advice = f"did you mean {suggestion}?" if suggestion else f"its encodings are {', '.join(encodings)}"
-        raise ValueError(f"tiktoken knows no encoding and no model {name!r}: {advice}") from None
+        raise ValueError(f"tiktoken has no encoding or model named {name!r}: {advice}") from None
 
 
 def _from_cache(name: str) -> TokenizerSpec | None:

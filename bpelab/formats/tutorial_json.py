@@ -20,9 +20,11 @@ from typing import Any
 from .._support.json_document import JSONFile, short_repr
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, PatternError, TokenizerFileError
-from ..model.bpe import BPEModel, Merge, Pair
+from ..model.bpe import BPEModel
+from ..model.rank_merges import Merge, Pair
 from ..regex.patterns import find_pattern
-from .tokenizer_json import read_id, read_tokenizer
+from .json_components import read_id
+from .tokenizer_json import read_tokenizer
 
 MAX_BYTES = 1 << 25
 """Limit on the total bytes of a file's tokens: a merge can double the longest."""
@@ -49,13 +51,13 @@ def load(file: JSONFile, pattern: str | None = None) -> TokenizerSpec:
     if file_pattern is not None and not isinstance(file_pattern, str):
         raise file.wrong("pattern", f"expected a regular expression, found {short_repr(file_pattern)}")
     if file_pattern and pattern is not None:
-        raise file.wrong("pattern", "says how text is split; pattern= is for files that don't")
+        raise file.wrong("pattern", "already says how text is split; pattern= is for files that don't")
     special = _special(file)
     try:
         if "model" in file.data:
             return _like_tokenizer_json(file, file_pattern or pattern, special)
         if unknown := sorted(file.data.keys() - KEYS):
-            raise file.wrong(unknown[0][:60], f"is not a key of such a file; known are {', '.join(sorted(KEYS))}")
+            raise file.wrong(unknown[0][:60], f"is not a key of such a file; the keys are {', '.join(sorted(KEYS))}")
         return TokenizerSpec(_model(file, special), pattern=file_pattern or pattern, special_tokens=special)
     except BPELabError as error:
         if isinstance(error, TokenizerFileError):
@@ -84,7 +86,7 @@ def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
         if size > MAX_BYTES:
             raise file.wrong(where, f"the tokens have more than {MAX_BYTES:,} bytes together")
         if listed.get(new, token) != token:
-            raise file.wrong(where, f"makes {token!r}, and vocab says that {new} is {listed[new]!r}")
+            raise file.wrong(where, f"makes {token!r}, but vocab says that {new} is {listed[new]!r}")
         if tokens.setdefault(new, token) != token or (left, right) in table:
             raise file.wrong(where, f"repeats an earlier merge, or its id, {new}")
         table[left, right] = rank, new

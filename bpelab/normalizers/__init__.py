@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         NFD as NFD,
         NFKC as NFKC,
         NFKD as NFKD,
-        Form as Form,
         UnicodeNormalizer as UnicodeNormalizer,
     )
     from .precompiled import Precompiled as Precompiled
@@ -40,7 +39,7 @@ _HOMES = {
     "BertNormalizer": "bert",
     **dict.fromkeys(["ByteLevel", "Lowercase", "Nmt", "StripAccents"], "characters"),
     **dict.fromkeys(["Prepend", "Strip"], "ends"),
-    **dict.fromkeys(["FORMS", "NFC", "NFD", "NFKC", "NFKD", "Form", "UnicodeNormalizer"], "forms"),
+    **dict.fromkeys(["FORMS", "NFC", "NFD", "NFKC", "NFKD", "UnicodeNormalizer"], "forms"),
     "Precompiled": "precompiled",
     "Replace": "replace",
     "NormalizerSequence": "sequence",

@@ -53,13 +53,13 @@ class BaseNormalizer(ABC):
         """
         return [BufferAllStage(self)]
 
-    def align(self, given: AlignedString) -> AlignedString:
+    def align(self, string: AlignedString) -> AlignedString:
         """Return the normalized text, aligned with the original.
 
         By default, each grapheme cluster is normalized by itself. That needn't always be right: `normalize_aligned`
         compares the result with the normalized whole text.
         """
-        return by_grapheme_clusters(self, given)
+        return by_grapheme_clusters(self, string)
 
 
 class CharacterNormalizer(BaseNormalizer):
@@ -68,8 +68,8 @@ class CharacterNormalizer(BaseNormalizer):
     def stages(self) -> list[Stage]:
         return [CharStage(self)]
 
-    def align(self, given: AlignedString) -> AlignedString:
-        return by_character(self, given)
+    def align(self, string: AlignedString) -> AlignedString:
+        return by_character(self, string)
 
 
 class BoundedNormalizer(BaseNormalizer):
@@ -97,7 +97,7 @@ def stage_of(normalizer: Normalizer | None) -> StageChain:
     return StageChain([] if normalizer is None else stages_of(normalizer))
 
 
-def normalize_aligned(normalizer: Normalizer | None, given: AlignedString) -> AlignedString:
+def normalize_aligned(normalizer: Normalizer | None, string: AlignedString) -> AlignedString:
     """Return the normalized text, aligned with the original.
 
     If its own `align` is wrong, and for any other function, grapheme clusters are normalized one by one. If the joined
@@ -105,16 +105,16 @@ def normalize_aligned(normalizer: Normalizer | None, given: AlignedString) -> Al
     text that it replaces.
     """
     if normalizer is None:
-        return given
-    become = normalizer(given.text)
-    if become == given.text:
-        return given
-    if not given.text:
-        return replace(given, text=become)
-    aligned = normalizer.align(given) if isinstance(normalizer, BaseNormalizer) else None
+        return string
+    become = normalizer(string.text)
+    if become == string.text:
+        return string
+    if not string.text:
+        return replace(string, text=become)
+    aligned = normalizer.align(string) if isinstance(normalizer, BaseNormalizer) else None
     if aligned is None or aligned.text != become:
-        aligned = by_grapheme_clusters(normalizer, given)
-    return aligned if aligned.text == become else align_common_affixes(given, become)
+        aligned = by_grapheme_clusters(normalizer, string)
+    return aligned if aligned.text == become else align_common_affixes(string, become)
 
 
 def longest_result(text: str) -> int:

@@ -65,5 +65,5 @@ class BertNormalizer(BaseNormalizer):
             stages.append(BoundaryStage(BertNormalizer(False, False, True, False), can_cut_before))
         return [*stages, *Lowercase().stages()] if self.lowercase else stages
 
-    def align(self, given: AlignedString) -> AlignedString:
-        return by_character(self, given)
+    def align(self, string: AlignedString) -> AlignedString:
+        return by_character(self, string)

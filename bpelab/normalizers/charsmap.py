@@ -36,7 +36,7 @@ class CharsMap:
         except UnicodeDecodeError as error:
             raise ValueError(f"precompiled_charsmap: its texts aren't UTF-8: {error}") from None
         self._check()
-        self._known: dict[str, str | None] = {}
+        self._cache: dict[str, str | None] = {}
 
     def next_node(self, at: int) -> int:
         """Return the node that unit `at` leads to."""
@@ -86,13 +86,13 @@ class CharsMap:
 
     def get(self, text: str) -> str | None:
         """Return the replacement of the shortest entry that `text` starts with, or None."""
-        if text in self._known:
-            return self._known[text]
+        if text in self._cache:
+            return self._cache[text]
         found = self._search(text.encode("utf-8", "surrogatepass"))
         if found is None or len(found) <= LONGEST_REMEMBERED:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[text] = found
+            if len(self._cache) >= REMEMBERED:
+                self._cache.clear()
+            self._cache[text] = found
         return found
 
     def longest(self, data: bytes, start: int) -> tuple[int, str] | None:

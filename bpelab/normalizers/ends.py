@@ -31,10 +31,10 @@ class Strip(BaseNormalizer):
     def stages(self) -> list[Stage]:
         return [StripStage(self.strip_left, self.strip_right)]
 
-    def align(self, given: AlignedString) -> AlignedString:
-        right = len(Strip(False, self.strip_right)(given.text))
-        left = len(given.text) - len(Strip(self.strip_left, False)(given.text))
-        return replace(given[left : max(left, right)], base=given.base)
+    def align(self, string: AlignedString) -> AlignedString:
+        right = len(Strip(False, self.strip_right)(string.text))
+        left = len(string.text) - len(Strip(self.strip_left, False)(string.text))
+        return replace(string[left : max(left, right)], base=string.base)
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Prepend(BoundedNormalizer):
     def stages(self) -> list[Stage]:
         return [PrependStage(self.prepend)]
 
-    def align(self, given: AlignedString) -> AlignedString:
-        return given.prepend(self.prepend)
+    def align(self, string: AlignedString) -> AlignedString:
+        return string.prepend(self.prepend)
 
 
 class PrependStage(Stage):

@@ -66,10 +66,10 @@ class UnicodeNormalizer(BaseNormalizer):
         """Return a stage that holds back a character and the marks after it (UAX #15, section 9)."""
         return [BoundaryStage(self, can_cut_before)]
 
-    def align(self, given: AlignedString) -> AlignedString:
+    def align(self, string: AlignedString) -> AlignedString:
         from .form_changes import form_changes
 
-        return given.transform(form_changes(self, given.text))
+        return string.transform(form_changes(self, string.text))
 
 
 _JOINS_BEFORE = range(0x1160, 0x1200)

@@ -44,15 +44,15 @@ class Precompiled(BoundedNormalizer):
     def stages(self) -> list[Stage]:
         return [BoundaryStage(self, between_clusters)]
 
-    def align(self, given: AlignedString) -> AlignedString:
+    def align(self, string: AlignedString) -> AlignedString:
         find = read_charsmap(self.precompiled_charsmap).get
         changes: list[CharChange] = []
-        for old, new in (pair for cluster in clusters(given.text) for pair in _replacements(cluster, find)):
+        for old, new in (pair for cluster in clusters(string.text) for pair in _replacements(cluster, find)):
             more = len(new) - len(old)
             changes.extend((char, int(len(new) - n <= more)) for n, char in enumerate(new))
             if more < 0 and changes:  # removals count as after the last character, whichever that is
                 changes[-1] = changes[-1][0], changes[-1][1] + more
-        return given.transform(changes)
+        return string.transform(changes)
 
 
 def _replacements(cluster: str, find: Callable[[str], str | None]) -> list[tuple[str, str]]:

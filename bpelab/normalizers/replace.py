@@ -7,6 +7,7 @@ Chapter: Regex pre-tokenization. Cost: running the pattern. Source: Hugging Face
 from dataclasses import dataclass
 from io import StringIO
 
+from .._support.lazy_property import cached_property
 from ..regex.matchers import Pattern
 from ..texts.aligned_string import AlignedString
 from ..texts.stages import Stage
@@ -52,6 +53,14 @@ class Replace(BoundedNormalizer):
     pattern: Pattern
     content: str
 
+    def __call__(self, text: str) -> str:
+        return text.replace(self.pattern.text, self.content) if self._never_longer else super().__call__(text)
+
+    @cached_property
+    def _never_longer(self) -> bool:
+        """Return whether it replaces a string by one of at most the same length, as most do: a space by `▁`."""
+        return self.pattern.kind == "String" and len(self.content) <= len(self.pattern.text) > 0
+
     def apply_bounded(self, text: str, limit: int) -> str:
         return replace_all(self, self.pattern, text, self.content, limit)
 
@@ -60,5 +69,5 @@ class Replace(BoundedNormalizer):
 
         return [replacing(self, self, longest_result)]
 
-    def align(self, given: AlignedString) -> AlignedString:
-        return given.replace(self.pattern.spans(given.text), self.content)
+    def align(self, string: AlignedString) -> AlignedString:
+        return string.replace(self.pattern.spans(string.text), self.content)

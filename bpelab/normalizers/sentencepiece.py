@@ -121,13 +121,13 @@ class SentencePieceNormalizer(BoundedNormalizer):
 
         return [SentencePieceStage(self)]
 
-    def align(self, given: AlignedString) -> AlignedString:
+    def align(self, string: AlignedString) -> AlignedString:
         """Align the steps in order: the map, the dropped spaces, the dummy prefix."""
         mapped = replace(self, add_dummy_prefix=False, remove_extra_whitespaces=False)
-        aligned = by_grapheme_clusters(mapped, given)
+        aligned = by_grapheme_clusters(mapped, string)
         space = SPACE if self.escape_whitespaces else " "
         if self.remove_extra_whitespaces:
             extra = re.finditer(f"^{space}+|(?<={space}){space}+", aligned.text)
             aligned = aligned.replace((match.span() for match in extra), "")
-            aligned = replace(aligned[: len(aligned.text.rstrip(space))], base=given.base)
+            aligned = replace(aligned[: len(aligned.text.rstrip(space))], base=string.base)
         return aligned.prepend(space) if self.add_dummy_prefix else aligned

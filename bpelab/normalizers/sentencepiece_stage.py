@@ -35,19 +35,19 @@ class SentencePieceStage(Stage):
     start = _State("", None)
 
     def __init__(self, normalizer: SentencePieceNormalizer) -> None:
-        self._first, self._later = normalizer, replace(normalizer, add_dummy_prefix=False)
+        self._first, self._after_first = normalizer, replace(normalizer, add_dummy_prefix=False)
         found = _sides(normalizer.precompiled_charsmap) if normalizer.precompiled_charsmap else _sides_of(())
         symbols = _sides_of(normalizer.symbols)
-        self._known = found is not None
+        self._has_sides = found is not None
         self._pairs, self._ends = found or _sides_of(())
         self._more_pairs, self._more_ends = symbols.pairs, symbols.ends | {" ", SPACE}
 
     def _safe(self, a: str, b: str) -> bool:
         ends = a in self._ends or a in self._more_ends
-        return self._known and not ends and a + b not in self._pairs and a + b not in self._more_pairs
+        return self._has_sides and not ends and a + b not in self._pairs and a + b not in self._more_pairs
 
     def _normalized(self, before: str, text: str) -> str:
-        return self._later(before + text)[len(before) :] if before else self._first(text)
+        return self._after_first(before + text)[len(before) :] if before else self._first(text)
 
     def push(self, state: _State, text: str) -> tuple[_State, str]:
         offset = last_boundary(state.buffered, text, self._safe)
@@ -88,24 +88,24 @@ def _sides(charsmap: str) -> _Sides | None:
         return None
 
 
-def _entries(found: CharsMap) -> Iterator[str]:
+def _entries(charsmap: CharsMap) -> Iterator[str]:
     """Yield the entries of a map.
 
     Raises OverflowError for more than `MOST_ENTRIES` entries, which a malformed map may have.
     """
     below: dict[int, list[int]] = defaultdict(list)
-    for at, unit in enumerate(found.units):
+    for at, unit in enumerate(charsmap.units):
         if not unit & IS_VALUE and unit & 0xFF:
             below[at ^ unit & 0xFF].append(at)
-    waiting = [(found.next_node(0), b"")]
+    waiting = [(charsmap.next_node(0), b"")]
     count = 0
     while waiting:
         node, spelled = waiting.pop()
         for at in below[node]:
-            longer = spelled + bytes([found.units[at] & 0xFF])
-            if found.units[at] & 0x100:
+            longer = spelled + bytes([charsmap.units[at] & 0xFF])
+            if charsmap.units[at] & 0x100:
                 yield longer.decode("utf-8", "replace")
-            waiting.append((found.next_node(at), longer))
+            waiting.append((charsmap.next_node(at), longer))
         count += 1
         if count > MOST_ENTRIES or len(spelled) > LONGEST_ENTRY:
             raise OverflowError

@@ -35,7 +35,7 @@ class NormalizerSequence(BoundedNormalizer):
     def stages(self) -> list[Stage]:
         return [stage for normalizer in self.normalizers for stage in stages_of(normalizer)]
 
-    def align(self, given: AlignedString) -> AlignedString:
+    def align(self, string: AlignedString) -> AlignedString:
         for normalizer in self.normalizers:
-            given = normalize_aligned(normalizer, given)
-        return given
+            string = normalize_aligned(normalizer, string)
+        return string

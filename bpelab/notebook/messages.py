@@ -11,7 +11,8 @@ from html import escape
 from typing import Any
 
 from ..encoders import ENCODERS, HeapEncoder, NaiveEncoder, TrieEncoder
-from ..model.bpe import BPEModel, RankMerges
+from ..model.bpe import BPEModel
+from ..model.rank_merges import RankMerges
 
 MAX_CHARS = 700
 SINGLE = "single = {bytes([byte]): byte for byte in range(256)}"

@@ -27,5 +27,5 @@ _HOMES = {
     "TemplateToken": "template_pieces",
 }
 
-__all__ = ["Segment", "PostProcessor", *_HOMES]  # noqa: PLE0604
+__all__ = ["PostProcessor", *_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazy_attributes(_HOMES, globals())

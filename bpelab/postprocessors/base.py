@@ -1,10 +1,11 @@
 """The interface of all post-processors.
 
-A post-processor turns its texts into a list of parts, each a list of `Segment`s: ids with one type id, special or not.
+A post-processor turns its texts into parts, each a list of `Segment` objects: ids with one type id, special or not.
 Ids, type ids and the special tokens mask are derived from these.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from ..vocab.special_tokens import SpecialTokens
@@ -65,6 +66,20 @@ class PostProcessor:
         for item in self.items(ids, special, pair):
             found += item.ids
         return found
+
+    def affixes(self, special: SpecialTokens) -> tuple[list[int], list[int]] | None:
+        """Return the ids that `apply` puts before and after those of one text; None if it does anything else.
+
+        >>> from bpelab.postprocessors import ByteLevel
+        >>> ByteLevel().affixes(SpecialTokens({}))
+        ([], [])
+        """
+        marker = (0,)
+        ids = [item.ids for item in self.items(marker, special)]
+        if [part is marker for part in ids].count(True) != 1:
+            return None
+        place = next(place for place, part in enumerate(ids) if part is marker)
+        return list(chain(*ids[:place])), list(chain(*ids[place + 1 :]))
 
     def added_tokens(self, pair: bool = False) -> int:
         """Return the number of tokens added to one text, or to two."""

@@ -11,15 +11,33 @@ from .base import PreTokenizer as PreTokenizer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..regex.patterns import PATTERNS as PATTERNS, NamedPattern as NamedPattern, find_pattern as find_pattern
+    from .byte_level import ByteLevel as ByteLevel
+    from .char_types import (
+        BertPreTokenizer as BertPreTokenizer,
+        CharDelimiterSplit as CharDelimiterSplit,
+        Digits as Digits,
+        FixedLength as FixedLength,
+        Punctuation as Punctuation,
+        UnicodeScripts as UnicodeScripts,
+        Whitespace as Whitespace,
+        WhitespaceSplit as WhitespaceSplit,
+    )
+    from .metaspace import Metaspace as Metaspace
     from .registry import PRE_TOKENIZERS as PRE_TOKENIZERS
+    from .sequence import PreTokenizerSequence as PreTokenizerSequence
     from .split import Split as Split
     from .split_pattern import SplitPattern as SplitPattern
 
 _HOMES = {
     "PRE_TOKENIZERS": "registry",
-    **dict.fromkeys(["PATTERNS", "NamedPattern", "find_pattern"], ".regex.patterns"),
     "Split": "split",
+    **dict.fromkeys(["PATTERNS", "NamedPattern", "find_pattern"], ".regex.patterns"),
     "SplitPattern": "split_pattern",
+    "ByteLevel": "byte_level",
+    "Metaspace": "metaspace",
+    **dict.fromkeys(["BertPreTokenizer", "CharDelimiterSplit", "Digits", "FixedLength"], "char_types"),
+    **dict.fromkeys(["Punctuation", "UnicodeScripts", "Whitespace", "WhitespaceSplit"], "char_types"),
+    "PreTokenizerSequence": "sequence",
 }
 
 __all__ = ["PreTokenizer", *_HOMES]  # noqa: PLE0604

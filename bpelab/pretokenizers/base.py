@@ -57,7 +57,7 @@ class PreTokenizer:
         return False
 
     @property
-    def alphabet(self) -> bool:
+    def emits_byte_alphabet(self) -> bool:
         """True if the pieces are already written in GPT-2's byte alphabet; otherwise they are ordinary text."""
         return False
 

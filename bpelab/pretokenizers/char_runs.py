@@ -45,7 +45,9 @@ class CharRuns:
     @cached_property
     def step(self) -> PatternStep:
         """Return the pattern that C runs."""
-        alternatives = (f"[{pattern_steps.class_body(ranges)}]{'+' * repeats}" for ranges, repeats in self._runs)
+        alternatives = (
+            f"[{pattern_steps.class_body(ranges)}]{'+' if repeats else ''}" for ranges, repeats in self._runs
+        )
         covers_all = union(*(run.ranges for run in self._runs)) == ((0, MAX_CODE_POINT),)
         return PatternStep("|".join(alternatives), ALL if covers_all else MATCHES)
 
@@ -70,7 +72,7 @@ class CharRunSplit(PreTokenizer):
 
     @property
     def runs(self) -> CharRuns:
-        """The `CharRuns` that are the pieces."""
+        """The character classes whose runs are the pieces."""
         raise NotImplementedError
 
     def split(self, text: str, first: bool = True) -> list[str]:

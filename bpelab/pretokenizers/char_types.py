@@ -9,6 +9,7 @@ whitespace,unicode_scripts}.rs, compared with them on every code point.
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .._support.validate import check_size
 from ..unicode import hf_pretokenizer_tables
 from ..unicode.tables import complement, property_ranges, union
 from .base import PreTokenizer, check_character
@@ -168,8 +169,7 @@ class FixedLength(PreTokenizer):
     length: int = 5
 
     def __post_init__(self) -> None:
-        if isinstance(self.length, bool) or not isinstance(self.length, int) or self.length < 1:
-            raise ValueError(f"FixedLength: length is a number of characters, at least 1, not {self.length!r}")
+        check_size(self.length, "FixedLength: length", 1)
 
     def split(self, text: str, first: bool = True) -> list[str]:
         return [text[start : start + self.length] for start in range(0, len(text), self.length)]

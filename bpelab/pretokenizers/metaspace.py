@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._support.validate import check_name
 from ..unicode.byte_alphabet import BYTE_OF_CHAR
 from .base import PreTokenizer, check_character
 from .boundary import Boundary
@@ -44,9 +45,7 @@ class Metaspace(PreTokenizer):
 
     def __post_init__(self) -> None:
         check_character(self.replacement, "Metaspace: replacement")
-        if self.prepend_scheme not in PREPEND_SCHEMES:
-            schemes = ", ".join(PREPEND_SCHEMES)
-            raise ValueError(f"Metaspace: prepend_scheme is one of {schemes}, not {self.prepend_scheme!r}")
+        check_name(self.prepend_scheme, "Metaspace: prepend_scheme", PREPEND_SCHEMES)
 
     def split(self, text: str, first: bool = True) -> list[str]:
         text = self._escaped(text, first)

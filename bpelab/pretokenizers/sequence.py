@@ -119,7 +119,7 @@ class PreTokenizerSequence(PreTokenizer):
         return any(step.byte_level for step in steps) and all(step.keeps_byte_alphabet for step in steps)
 
     @property
-    def alphabet(self) -> bool:
+    def emits_byte_alphabet(self) -> bool:
         return any(step.byte_level for step in self.steps[:-1])
 
     @property

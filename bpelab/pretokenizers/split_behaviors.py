@@ -1,4 +1,4 @@
-"""Split behaviours: where a match goes, by Hugging Face's five `SplitDelimiterBehavior`s.
+"""Split behaviours: where a match goes, by the five values of Hugging Face's `SplitDelimiterBehavior`.
 
 The text is cut into matches and the gaps between them. A behaviour then drops the matches, isolates them, or merges
 them with a neighbour. Cost: linear in the number of spans. Chapter: Regex pre-tokenization.

@@ -10,24 +10,10 @@ from typing import TYPE_CHECKING
 from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from .card import measure as measure, parse_card as parse_card
-    from .folder import (
-        FormatResult as FormatResult,
-        changed_files as changed_files,
-        publish as publish,
-        write_hashes as write_hashes,
-    )
+    from .folder import FormatResult as FormatResult, changed_files as changed_files, publish as publish
     from .hub import upload as upload
 
-_HOMES = {
-    "measure": "card",
-    "parse_card": "card",
-    "FormatResult": "folder",
-    "changed_files": "folder",
-    "publish": "folder",
-    "write_hashes": "folder",
-    "upload": "hub",
-}
+_HOMES = {"publish": "folder", "FormatResult": "folder", "changed_files": "folder", "upload": "hub"}
 
 __all__ = [*_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazy_attributes(_HOMES, globals())

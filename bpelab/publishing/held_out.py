@@ -9,7 +9,7 @@ Chapter: Publish your own tokenizer. Cost: counting the text's words; learning a
 from itertools import zip_longest
 
 from ..errors import ConversionError
-from ..formats.huggingface import merge_pairs
+from ..model.merge_recovery import merge_pairs
 from ..pretokenizers.split import Split
 from ..tokenizer import BPETokenizer
 from ..trainers.counting.corpus import count_pre_tokens

@@ -110,9 +110,13 @@ class _Terms:
         self.parts.append(ranges if part is None else part)
         self.fast.append(class_body(ranges) if fast is None else fast)
 
-    def add_property(self, found: Property, negated: bool) -> None:
-        self.add(complement(found.ranges) if negated else found.ranges, None, spelled(found, negated, True))
-        self.properties.add(found)
+    def add_property(self, unicode_property: Property, negated: bool) -> None:
+        self.add(
+            complement(unicode_property.ranges) if negated else unicode_property.ranges,
+            None,
+            spelled(unicode_property, negated, True),
+        )
+        self.properties.add(unicode_property)
 
     def closed(self, negated: bool, ignore_case: bool) -> CharSet:
         ranges = union(*self.ranges)

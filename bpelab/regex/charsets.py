@@ -104,19 +104,29 @@ def literal(code_point: int, ignore_case: bool) -> CharSet:
     return CharSet(tuple((v, v) for v in variants), text, (text,), bare=True)
 
 
-def from_property(found: Property, negated: bool) -> CharSet:
+def from_property(unicode_property: Property, negated: bool) -> CharSet:
     """Return the set of a property outside a class."""
-    ranges = complement(found.ranges) if negated else found.ranges
-    return CharSet(ranges, spelled(found, negated), (found.ranges,), negated, properties=frozenset([found]))
+    ranges = complement(unicode_property.ranges) if negated else unicode_property.ranges
+    return CharSet(
+        ranges,
+        spelled(unicode_property, negated),
+        (unicode_property.ranges,),
+        negated,
+        properties=frozenset([unicode_property]),
+    )
 
 
-def spelled(found: Property, negated: bool, in_class: bool = False) -> str:
+def spelled(unicode_property: Property, negated: bool, in_class: bool = False) -> str:
     r"""Spell a property for the `regex` package: `\p{L}` or, negated, `\P{L}`; in a class without brackets."""
-    if found.source.startswith("["):
+    if unicode_property.source.startswith("["):
         if in_class:
-            return class_body(complement(found.ranges) if negated else found.ranges)
-        return "[^" + found.source[1:] if negated else found.source
-    return found.source[0] + found.source[1].swapcase() + found.source[2:] if negated else found.source
+            return class_body(complement(unicode_property.ranges) if negated else unicode_property.ranges)
+        return "[^" + unicode_property.source[1:] if negated else unicode_property.source
+    return (
+        unicode_property.source[0] + unicode_property.source[1].swapcase() + unicode_property.source[2:]
+        if negated
+        else unicode_property.source
+    )
 
 
 @lru_cache(64)

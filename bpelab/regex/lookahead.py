@@ -59,18 +59,18 @@ class _Looks:
             if at not in self._operations:
                 operation = self._operations[at] = nfa.operations[at]
                 waiting += targets(operation)
-        self._known: dict[tuple[frozenset[int], int, int], tuple[frozenset[int], int]] = {}
+        self._cache: dict[tuple[frozenset[int], int, int], tuple[frozenset[int], int]] = {}
 
     def seen(self, kinds: bytes) -> bytearray:
         """Return, for every offset including the end, the lookaheads that succeed there as a bit mask."""
         found = bytearray(len(kinds))
-        known, after = self._known, frozenset[int]()
+        cache, after = self._cache, frozenset[int]()
         for offset in range(len(kinds) - 1, -1, -1):
             key = after, kinds[offset], kinds[offset - 1]  # kinds[-1], before the first character, is the edge
-            if (step := known.get(key)) is None:
-                if len(known) >= MOST_KNOWN:
-                    known.clear()
-                step = known[key] = self._step(*key)
+            if (step := cache.get(key)) is None:
+                if len(cache) >= MOST_KNOWN:
+                    cache.clear()
+                step = cache[key] = self._step(*key)
             after, found[offset] = step
         return found
 

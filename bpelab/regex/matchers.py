@@ -70,9 +70,9 @@ def matcher(pattern: str, dialect: "Dialect") -> Matcher:
     Raises PatternError if the pattern is malformed, too large or not supported, and MissingDependencyError if it needs
     the `regex` package and that isn't installed.
     """
-    named = as_named_pattern(pattern, dialect)
-    if named:
-        return NamedMatcher(named)
+    named_pattern = as_named_pattern(pattern, dialect)
+    if named_pattern:
+        return NamedMatcher(named_pattern)
     from .dfa import NotRegular, dfa_for
 
     try:
@@ -100,8 +100,8 @@ def _without_a_table(pattern: str, dialect: "Dialect", reason: Exception) -> Mat
 class NamedMatcher:
     """Runs a named pattern with `regex`, or with `re` for a text on which the Unicode table of `regex` differs."""
 
-    def __init__(self, named: NamedPattern) -> None:
-        self._named = named
+    def __init__(self, pattern: NamedPattern) -> None:
+        self._pattern = pattern
 
     @cached_property
     def _parts(self) -> tuple[Any, "UnicodeAgreement"]:
@@ -110,15 +110,16 @@ class NamedMatcher:
         from .parser import parse
         from .translate import write
 
-        fast, properties = write(parse(self._named.regex, "rust"), keep_properties=True)
-        return regex_package.compile(fast) if regex_package else None, UnicodeAgreement(properties)
+        fast, properties = write(parse(self._pattern.regex, "rust"), keep_properties=True)
+        compiled = regex_package.compile(fast, regex_package.V1) if regex_package else None  # V1 has && in classes
+        return compiled, UnicodeAgreement(properties)
 
     @cached_property
     def exact(self) -> Any:
         """Compile the pattern for `re`, with every class spelled out."""
         from .translate import portable
 
-        return re.compile(portable(self._named.regex)[0])
+        return re.compile(portable(self._pattern.regex)[0])
 
     def engine(self, text: str) -> Any:
         """Return the compiled pattern that cuts `text` correctly."""

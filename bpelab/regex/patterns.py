@@ -65,6 +65,8 @@ _O200K = "|".join(
 _SUPERBPE = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 _QWEN2 = _CL100K_CLASSIC.replace(r"\p{N}{1,3}", r"\p{N}")
 _QWEN35 = _QWEN2.replace(r"?\p{L}+", r"?[\p{L}\p{M}]+").replace(r"?[^\s\p{L}\p{N}]+", r"?[^\s\p{L}\p{M}\p{N}]+")
+# Chinese characters are pieces of their own, and not part of words.
+_KIMI = r"[\p{Han}]+|" + _O200K.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]").replace(r"\n/]*", r"\n]*")
 _TEKKEN = _O200K.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace(r"\p{N}{1,3}", r"\p{N}")
 
 PATTERNS: dict[str, NamedPattern] = {
@@ -79,6 +81,9 @@ PATTERNS: dict[str, NamedPattern] = {
             "qwen3.5", _QWEN35, _QWEN35, "Qwen3.5 tokenizer.json: pre_tokenizer (as qwen2, but marks in words)"
         ),
         NamedPattern("tekken", _TEKKEN, _TEKKEN, "mistral-common tekken_240718.json (as o200k, without contractions)"),
+        NamedPattern(
+            "kimi-k2", _KIMI, _KIMI, "Kimi-K2-Instruct tokenization_kimi.py: pat_str (as o200k, but Han apart)"
+        ),
         NamedPattern("superbpe", _SUPERBPE, _SUPERBPE, "superbpe/scripts: extend_tokenizer.sh; stage 2", False),
     )
 }
@@ -94,6 +99,8 @@ ALIASES = {
     "gpt4o": "o200k",
     "o200k_base": "o200k",
     "o200k_harmony": "o200k",
+    "glm4": "llama3",  # glm-4-9b tokenization_chatglm.py: pat_str
+    "kimi": "kimi-k2",
     "qwen2.5": "qwen2",
     "qwen3.6": "qwen3.5",
 }

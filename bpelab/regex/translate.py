@@ -31,7 +31,7 @@ def has_backreference(node: Node) -> bool:
     return isinstance(node, Backreference) or any(has_backreference(child) for child in children(node))
 
 
-class _Writer:
+class PatternWriter:
     """Writes a tree as a pattern, and records the properties that it uses."""
 
     def __init__(self, root: Node, keep_properties: bool, standard: bool) -> None:
@@ -98,7 +98,7 @@ def write(node: Node, keep_properties: bool, standard: bool = False) -> tuple[st
 
     Raises NotPortable for a construct that the engine doesn't have.
     """
-    writer = _Writer(node, keep_properties, standard)
+    writer = PatternWriter(node, keep_properties, standard)
     text = writer.write(node)
     return text, frozenset(writer.properties)
 

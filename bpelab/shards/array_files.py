@@ -76,14 +76,3 @@ class ArrayFile:
             pass
         finally:
             self._temporary.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a folder's list of names to disk, if the system allows that."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -41,7 +41,7 @@ class EncodedBatch(NamedTuple):
         starts: the index in `ids` at which each part begins.
         first: whether each part begins a document.
         sources, numbers: the index of each part's file, and of the part in that file.
-        done: the number of ids of the first part in earlier batches.
+        ids_before: the number of ids of the first part in earlier batches.
     """
 
     ids: "Ids"
@@ -49,18 +49,18 @@ class EncodedBatch(NamedTuple):
     first: NDArray[np.bool_]
     sources: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    done: int
+    ids_before: int
 
     def after(self, position: Position) -> "EncodedBatch":
         """Return the batch without the ids up to `position`, which are written already."""
         here = (int(self.sources[0]), int(self.numbers[0])) == (position.input, position.part)
-        if not here or self.done >= position.ids:
+        if not here or self.ids_before >= position.ids:
             return self
         end = int(self.starts[1]) if len(self.starts) > 1 else len(self.ids)
-        drop = min(position.ids - self.done, end)
+        drop = min(position.ids - self.ids_before, end)
         starts, first = np.maximum(self.starts - drop, 0), self.first.copy()
         first[0] = False
-        return self._replace(ids=self.ids[drop:], starts=starts, first=first, done=self.done + drop)
+        return self._replace(ids=self.ids[drop:], starts=starts, first=first, ids_before=self.ids_before + drop)
 
 
 class CorpusEncoder:
@@ -130,8 +130,8 @@ class CorpusEncoder:
         return _make_batch(ids, offsets[:-1], batch, 0)
 
 
-def _make_batch(ids: "Ids", starts: NDArray[np.int64], batch: list[DocumentPart], done: int) -> EncodedBatch:
+def _make_batch(ids: "Ids", starts: NDArray[np.int64], batch: list[DocumentPart], ids_before: int) -> EncodedBatch:
     first = np.array([part.first for part in batch])
     sources = np.array([part.source for part in batch], np.int64)
     numbers = np.array([part.number for part in batch], np.int64)
-    return EncodedBatch(ids, starts, first, sources, numbers, done)
+    return EncodedBatch(ids, starts, first, sources, numbers, ids_before)

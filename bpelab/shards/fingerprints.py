@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..model.bpe import RankMerges
+from ..model.rank_merges import RankMerges
 
 if TYPE_CHECKING:
     from ..core.tokenizer import Tokenizer
@@ -48,8 +48,10 @@ def fingerprint(tokenizer: "Tokenizer") -> str:
     else:
         add(b"merges")
         add(_numbers(number for row in sorted((*merge, *pair) for pair, merge in merges.items()) for number in row))
-    units = None if model.units is None else sorted(vars(model.units).items())
-    plain = [(name, sorted(value.items()) if hasattr(value, "items") else value) for name, value in units or ()]
+    initial_symbols = None if model.initial_symbols is None else sorted(vars(model.initial_symbols).items())
+    plain = [
+        (name, sorted(value.items()) if hasattr(value, "items") else value) for name, value in initial_symbols or ()
+    ]
     add(repr((model.ignore_merges, sorted(model.alphabet.items()), plain)).encode())
     add(repr(sorted(tokenizer.added_tokens, key=lambda token: token.content)).encode("utf-8", "surrogatepass"))
     split, cut = tokenizer.pipeline.split, tokenizer.spec.pre_tokenizer
@@ -58,7 +60,7 @@ def fingerprint(tokenizer: "Tokenizer") -> str:
         cut if split is None else split,
     ):  # a file may write one split as several steps
         add(_canonical(component))
-    add(repr(units is not None and cut is not None and (cut.alphabet, cut.byte_level)).encode())
+    add(repr(initial_symbols is not None and cut is not None and (cut.emits_byte_alphabet, cut.byte_level)).encode())
     return digest.hexdigest()
 
 

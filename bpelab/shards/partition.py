@@ -109,11 +109,11 @@ def check_buffer(buffered: int, path: str, document: int) -> None:
         )
 
 
-def batches(found: Iterable[DocumentPart]) -> Iterator[list[DocumentPart]]:
+def batches(parts: Iterable[DocumentPart]) -> Iterator[list[DocumentPart]]:
     """Yield parts in batches of about BATCH characters; a part that isn't independent is a batch by itself."""
     some: list[DocumentPart] = []
     size = 0
-    for part in found:
+    for part in parts:
         if not part.independent or size >= BATCH or len(some) >= MAX_PARTS:
             if some:
                 yield some

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .._support.progress import progress_bar
 from .._support.textio import expand_user
+from .._support.validate import check_name, check_size
 from ..corpus.documents import ReadOptions
 from ..corpus.inputs import Paths, find_inputs
 from ..errors import ShardsError, SpecialTokenError
@@ -54,21 +55,21 @@ def encode_files(
     client: "Cluster" = None,
     worker_timeout: float | None = None,
 ) -> Shards:
-    """Encode files to shards, as `BPETokenizer.encode_files` does; it explains the arguments."""
+    """Encode files to shards; see `BPETokenizer.encode_files` for the arguments."""
     if worker_timeout is not None:
         from .._support.dask_wait import check_timeout
 
         check_timeout(worker_timeout)
         if client is None:
             raise ValueError("worker_timeout is for a cluster: pass client, too (--dask)")
-    _check_choice("shard_format", shard_format, ("npy", "bin"))
-    _check_choice("errors", errors, ("strict", "replace"))
+    check_name(shard_format, "shard_format", ("npy", "bin"))
+    check_name(errors, "errors", ("strict", "replace"))
     _check_text("field", field)
     if separator is not None:
         _check_text("separator", separator)
-    _check_number("shard_tokens", shard_tokens)
+    check_size(shard_tokens, "shard_tokens", 1)
     if threads is not None:
-        _check_number("threads", threads)
+        check_size(threads, "threads", 1)
     end = end_name(tokenizer, end_of_document)
     allowed = tokenizer.spec.special_tokens.select(allowed_special, "allowed_special")
     settings = Settings(
@@ -140,28 +141,30 @@ def make_encoder(tokenizer: "Tokenizer", settings: Settings, threads: int | None
     return CorpusEncoder(tokenizer, options, end, frozenset(settings.allowed_special), threads)
 
 
-def end_name(tokenizer: "Tokenizer", chosen: str | bool | None) -> str | None:
+def end_name(tokenizer: "Tokenizer", end_of_document: str | bool | None) -> str | None:
     """Return the name of the token that ends documents: the chosen one, or for True the tokenizer's `eos_token`.
 
     Raises SpecialTokenError if the tokenizer has no such token.
     """
-    if chosen is True:
+    if end_of_document is True:
         if tokenizer.eos_token is None:
             raise SpecialTokenError(
                 "this tokenizer names no eos_token: name the token that ends documents, as in "
                 'end_of_document="<|endoftext|>"'
             )
         return tokenizer.eos_token
-    if chosen is None or chosen is False:
+    if end_of_document is None or end_of_document is False:
         return None
-    if chosen not in tokenizer.special_tokens:
-        known = ", ".join(map(repr, list(tokenizer.special_tokens)[:8])) or "none"
-        raise SpecialTokenError(f"end_of_document={chosen!r} is not a special token of this tokenizer; it has {known}")
-    return chosen
+    if end_of_document not in tokenizer.special_tokens:
+        existing = ", ".join(map(repr, list(tokenizer.special_tokens)[:8])) or "none"
+        raise SpecialTokenError(
+            f"end_of_document={end_of_document!r} is not a special token of this tokenizer; it has {existing}"
+        )
+    return end_of_document
 
 
 def _chosen_dtype(dtype: str, n_vocab: int) -> str:
-    _check_choice("dtype", dtype, ("auto", "uint16", "uint32"))
+    check_name(dtype, "dtype", ("auto", "uint16", "uint32"))
     if n_vocab > UINT32_VOCAB:
         raise ValueError(f"ids are written in 32 bits at most, and this tokenizer's go up to {n_vocab - 1:,}")
     if dtype == "uint16" and n_vocab > UINT16_VOCAB:
@@ -169,19 +172,9 @@ def _chosen_dtype(dtype: str, n_vocab: int) -> str:
     return dtype if dtype != "auto" else "uint16" if n_vocab <= UINT16_VOCAB else "uint32"
 
 
-def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} is one of {', '.join(map(repr, known))}, not {value!r}")
-
-
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} is a string of at least one character, not {value!r}")
-
-
-def _check_number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} is a whole number of at least 1, not {value!r}")
 
 
 def _refuse_foreign_files(folder: Path, parts: bool) -> None:

@@ -6,8 +6,9 @@ names a file that doesn't exist; a resumed run rewrites whatever the index doesn
 
 from pathlib import Path
 
+from .._support.new_folder import sync
 from .._support.numpy_import import np
-from .array_files import ArrayFile, sync_folder
+from .array_files import ArrayFile
 from .encoding import EncodedBatch, Position
 from .index import Index, Shard
 
@@ -33,25 +34,25 @@ class ShardWriter:
             self._starts = ArrayFile(self._folder / f"{name}.documents.npy", START_DTYPE, True)
         return self._ids, self._starts
 
-    def add(self, found: EncodedBatch) -> None:
+    def add(self, batch: EncodedBatch) -> None:
         """Write the ids of a batch, and close each shard that becomes full."""
         part = at = 0
-        while at < len(found.ids) or found.first[part:].any():  # a document without ids needs a shard too
+        while at < len(batch.ids) or batch.first[part:].any():  # a document without ids needs a shard too
             ids, offsets = self._open_files()
-            end = at + min(self._size - ids.length, len(found.ids) - at)
+            end = at + min(self._size - ids.length, len(batch.ids) - at)
             full = ids.length + end - at == self._size
-            upto = int(np.searchsorted(found.starts, end)) if full else len(found.starts)
-            begun = found.first[part:upto]
-            offsets.append(found.starts[part:upto][begun] - at + ids.length)
-            for source, number in zip(*np.unique(found.sources[part:upto][begun], return_counts=True)):
+            upto = int(np.searchsorted(batch.starts, end)) if full else len(batch.starts)
+            starts_here = batch.first[part:upto]
+            offsets.append(batch.starts[part:upto][starts_here] - at + ids.length)
+            for source, number in zip(*np.unique(batch.sources[part:upto][starts_here], return_counts=True)):
                 self._documents[int(source)] += int(number)
-            ids.append(found.ids[at:end])
+            ids.append(batch.ids[at:end])
             part, at = upto, end
             if full:
                 last = upto - 1
-                before = found.done if last == 0 else 0
-                ids_of_it = end - int(found.starts[last]) + before
-                self._close(Position(int(found.sources[last]), int(found.numbers[last]), ids_of_it))
+                before = batch.ids_before if last == 0 else 0
+                ids_of_it = end - int(batch.starts[last]) + before
+                self._close(Position(int(batch.sources[last]), int(batch.numbers[last]), ids_of_it))
 
     def _close(self, position: Position) -> None:
         if self._ids is not None and self._starts is not None:
@@ -60,7 +61,7 @@ class ShardWriter:
             shard = Shard(names[0], self._ids.length, self._starts.length, digests[0], names[1], digests[1])
             self._index.shards.append(shard)
             self._ids = self._starts = None
-            sync_folder(self._folder)
+            sync(self._folder)
         for item, documents in zip(self._index.inputs, self._documents):
             item.documents = documents
         self._index.position = position

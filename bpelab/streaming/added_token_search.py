@@ -28,8 +28,8 @@ class StreamMatcher:
 
     start = MatchState(None, "")
 
-    def __init__(self, matcher: AddedTokenMatcher, wanted: Callable[[AddedToken], bool]) -> None:
-        self._matcher, self._wanted = matcher, wanted
+    def __init__(self, matcher: AddedTokenMatcher, is_allowed: Callable[[AddedToken], bool]) -> None:
+        self._matcher, self._is_allowed = matcher, is_allowed
         tokens = matcher.tokens
         self._sorted = sorted(tokens)
         self._longest = max(map(len, tokens), default=0)
@@ -63,11 +63,11 @@ class StreamMatcher:
 
     def split(self, text: str) -> Iterator[tuple[str, int | None]]:
         """Return the segments of a settled text, and the ids of the added tokens between them."""
-        return ((text[start:stop], token_id) for start, stop, token_id in self._matcher.spans(text, self._wanted))
+        return ((text[start:stop], token_id) for start, stop, token_id in self._matcher.spans(text, self._is_allowed))
 
     def find(self, text: str) -> Iterator[tuple[int, int, AddedToken]]:
         """Do what `AddedTokenMatcher.find` does, for a settled text."""
-        return self._matcher.find(text, self._wanted)
+        return self._matcher.find(text, self._is_allowed)
 
     def _last_boundary(self, text: str, low: int) -> int:
         offset = len(text) - self._looks_beside
@@ -92,7 +92,8 @@ class StreamMatcher:
             if start + max(lengths) > len(text):
                 rest = text[start:]
                 at = bisect_left(self._sorted, rest)
-                at += at < len(self._sorted) and self._sorted[at] == rest
+                if at < len(self._sorted) and self._sorted[at] == rest:
+                    at += 1  # the rest is this token, complete: a longer one may still follow it
                 if at < len(self._sorted) and self._sorted[at].startswith(rest):
                     return start
         return None

@@ -1,4 +1,4 @@
-"""Decode ids that arrive one by one: return the text of the whole, as soon as it is settled.
+"""Decode ids that arrive one by one: the same text as for all of them at once, returned as soon as it is settled.
 
 A token is bytes, and a character may span several tokens. So decoding one id at a time shows half characters, and
 comparing the texts of growing prefixes fails if a prefix's text isn't a prefix of the whole text. Here bytes go through
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _DecodePath(Protocol):
-    """A path from ids to text that arrive in parts."""
+    """A decoder of ids that arrive in parts; its state is passed in and returned."""
 
     start: State
 
@@ -38,7 +38,7 @@ class _DecodePath(Protocol):
 
 
 class _BytePath:
-    """The path for tokens that are bytes. It holds back an incomplete character, at most 3 bytes."""
+    """The decode path of byte-level tokenizers. It holds back an incomplete character, at most 3 bytes."""
 
     start = b""
 

@@ -1,4 +1,4 @@
-"""Encode a text that arrives in parts: return the ids of the whole, as soon as they are settled.
+"""Encode a text that arrives in parts: the same ids as for the whole text, returned as soon as they are settled.
 
 A tokenizer can't encode the parts one by one: a word, a line break, a special token or a character may be cut in two.
 But after most words there is a boundary, where a cut changes nothing, whatever follows (`boundaries/dfa_pairs.py`).
@@ -65,10 +65,10 @@ class StreamEncoder:
         around = tokenizer.spec.post_processor if add_special_tokens else None
         marked = [-1] if around is None else around.apply([-1], special)
         self._prefix, self._suffix = marked[: marked.index(-1)], marked[marked.index(-1) + 1 :]
-        self._begun, self._state = False, self._pipeline.start()
+        self._has_begun, self._state = False, self._pipeline.start()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _at_the_same_place, (*self._made_of, self._begun, self._state)
+        return _at_the_same_place, (*self._made_of, self._has_begun, self._state)
 
     def push(self, text: str) -> list[int]:
         """Return the ids that are settled once `text` has arrived; the first push adds the post-processor's prefix.
@@ -78,16 +78,16 @@ class StreamEncoder:
         """
         if not isinstance(text, str):
             raise TypeError(f"a StreamEncoder is pushed text (str), not {type(text).__name__}")
-        state, ids = self._state.copy(), [] if self._begun else [*self._prefix]
+        state, ids = self._state.copy(), [] if self._has_begun else [*self._prefix]
         self._pipeline.push(state, text, ids)
-        self._begun, self._state = True, state
+        self._has_begun, self._state = True, state
         return ids
 
     def finish(self) -> list[int]:
         """Return the ids of the remaining text, with the post-processor's last tokens, and reset the encoder."""
-        state, ids = self._state.copy(), [] if self._begun else [*self._prefix]
+        state, ids = self._state.copy(), [] if self._has_begun else [*self._prefix]
         self._pipeline.finish(state, ids)
-        self._begun, self._state = False, self._pipeline.start()
+        self._has_begun, self._state = False, self._pipeline.start()
         return ids + self._suffix
 
     @property
@@ -117,13 +117,13 @@ def _at_the_same_place(
     allowed: Special,
     disallowed: Special,
     add_special_tokens: bool,
-    begun: bool,
+    has_begun: bool,
     state: StreamState,
 ) -> StreamEncoder:
     """Return a pickled or copied encoder, which continues where the other one was."""
     options: dict[str, Any] = {"allowed_special": allowed, "disallowed_special": disallowed}
     encoder = StreamEncoder(tokenizer, **options, add_special_tokens=add_special_tokens)
-    encoder._begun, encoder._state = begun, state  # noqa: SLF001 - of its own class, unpickled
+    encoder._has_begun, encoder._state = has_begun, state  # noqa: SLF001 - of its own class, unpickled
     return encoder
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from .._support.textio import valid_text
 from ..core.pipeline import Pipeline
-from ..errors import SpecialTokenError
 from ..normalizers.base import stage_of
 from ..texts.text_buffer import Chain, add, join, length
 from ..vocab.added_tokens import AddedToken
+from ..vocab.special_tokens import disallowed_token
 from .added_token_search import MatchState, StreamMatcher
 from .pre_tokenizing import StreamSplitter
 
@@ -26,11 +26,11 @@ class StreamState:
     surrogate: str = ""
     checked: MatchState = StreamMatcher.start
     characters: int = 0  # checked so far
-    found: MatchState = StreamMatcher.start
-    late: MatchState = StreamMatcher.start
+    raw_match: MatchState = StreamMatcher.start
+    normalized_match: MatchState = StreamMatcher.start
     opening: Chain = None  # the text so far, if needed for the first piece
-    given: bool = False  # whether a token or a segment was passed on
-    inside: bool = False  # whether a segment is open
+    has_passed_on: bool = False  # whether a token or a segment was passed on
+    in_segment: bool = False  # whether a segment is open
     first_segment: bool = False  # whether it is the first segment
     continued: bool = False  # whether pieces of it were returned
     buffered: Chain = None
@@ -47,15 +47,15 @@ class StreamPipeline:
     """The steps of a pipeline. It is immutable; `StreamState` has the state of a stream."""
 
     def __init__(self, pipeline: Pipeline, allowed: frozenset[str], disallowed: frozenset[str]) -> None:
-        def wanted(token: AddedToken) -> bool:
+        def is_allowed(token: AddedToken) -> bool:
             return not token.special or token.content in allowed
 
-        special, late = pipeline.special, pipeline.special.normalized_matcher(pipeline.normalizer)
+        special, normalized_matcher = pipeline.special, pipeline.special.normalized_matcher(pipeline.normalizer)
         self.pipeline = pipeline
         self._check = StreamMatcher(special.matcher_for(disallowed), lambda token: True)
-        self._search = StreamMatcher(special.raw_matcher, wanted)
+        self._search = StreamMatcher(special.raw_matcher, is_allowed)
         self._normalize = stage_of(pipeline.normalizer)
-        self._late = None if late is None else StreamMatcher(late, wanted)
+        self._normalized_search = None if normalized_matcher is None else StreamMatcher(normalized_matcher, is_allowed)
         self._cutter = StreamSplitter(pipeline)
         self._keeps_opening = pipeline.depends_on_position
 
@@ -65,20 +65,20 @@ class StreamPipeline:
 
     def buffered(self, state: StreamState) -> str:
         """Return the text that is held back, in order."""
-        late = self._late.buffered(state.late) if self._late is not None else ""
-        arrived = self._search.buffered(state.found) + self._check.buffered(state.checked) + state.surrogate
-        return join(state.buffered) + late + self._normalize.buffered(state.normalized) + arrived
+        in_search = self._normalized_search.buffered(state.normalized_match) if self._normalized_search else ""
+        arrived = self._search.buffered(state.raw_match) + self._check.buffered(state.checked) + state.surrogate
+        return join(state.buffered) + in_search + self._normalize.buffered(state.normalized) + arrived
 
     def push(self, state: StreamState, text: str, ids: list[int]) -> None:
         """Process more text and append settled ids to `ids`. Raises SpecialTokenError for a disallowed token."""
         text = state.surrogate + text
         state.surrogate = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = valid_text(text[: len(text) - len(state.surrogate)])
-        if self._keeps_opening and not state.given:
+        if self._keeps_opening and not state.has_passed_on:
             state.opening = add(state.opening, text)
         state.checked, text = self._check.push(state.checked, text)
         self._check_disallowed(state, text)
-        state.found, text = self._search.push(state.found, text)
+        state.raw_match, text = self._search.push(state.raw_match, text)
         self._feed_raw(state, text, ids)
 
     def finish(self, state: StreamState, ids: list[int]) -> None:
@@ -88,16 +88,13 @@ class StreamPipeline:
             self.push(state, "\ufffd", ids)
         rest, state.checked = self._check.buffered(state.checked), StreamMatcher.start
         self._check_disallowed(state, rest)
-        state.found, text = self._search.push(state.found, rest)
-        self._feed_raw(state, text + self._search.buffered(state.found), ids)
+        state.raw_match, text = self._search.push(state.raw_match, rest)
+        self._feed_raw(state, text + self._search.buffered(state.raw_match), ids)
         self._close_normalizer(state, ids)
 
     def _check_disallowed(self, state: StreamState, text: str) -> None:
         for start, _, token in self._check.find(text):
-            raise SpecialTokenError(
-                f"the text holds the special token {token.content!r} at character {state.characters + start}. Pass "
-                "allowed_special to encode it as one, or disallowed_special=() to encode it as plain text."
-            )
+            raise disallowed_token(token, state.characters + start)
         state.characters += len(text)
 
     def _feed_raw(self, state: StreamState, text: str, ids: list[int]) -> None:
@@ -113,21 +110,21 @@ class StreamPipeline:
     def _close_normalizer(self, state: StreamState, ids: list[int]) -> None:
         rest, state.normalized = self._normalize.finish(state.normalized), self._normalize.start
         self._route(state, rest, ids)
-        if self._late is not None:
-            rest, state.late = self._late.buffered(state.late), StreamMatcher.start
+        if self._normalized_search is not None:
+            rest, state.normalized_match = self._normalized_search.buffered(state.normalized_match), StreamMatcher.start
             self._feed_normalized(state, rest, ids)
         self._close_segment(state, ids)
 
     def _route(self, state: StreamState, text: str, ids: list[int]) -> None:
-        if self._late is None:
+        if self._normalized_search is None:
             self._feed_text(state, text, ids)
         else:
-            state.late, text = self._late.push(state.late, text)
+            state.normalized_match, text = self._normalized_search.push(state.normalized_match, text)
             self._feed_normalized(state, text, ids)
 
     def _feed_normalized(self, state: StreamState, text: str, ids: list[int]) -> None:
-        assert self._late is not None
-        for part, token_id in self._late.split(text):
+        assert self._normalized_search is not None
+        for part, token_id in self._normalized_search.split(text):
             if token_id is None:
                 self._feed_text(state, part, ids)
             else:
@@ -135,15 +132,15 @@ class StreamPipeline:
                 self._emit(state, token_id, ids)
 
     def _emit(self, state: StreamState, token_id: int, ids: list[int]) -> None:
-        state.given, state.opening = True, None
+        state.has_passed_on, state.opening = True, None
         ids.append(token_id)
 
     def _feed_text(self, state: StreamState, text: str, ids: list[int]) -> None:
         """Process more text of a segment without added tokens."""
         if not text:
             return
-        if not state.inside:
-            state.inside, state.first_segment, state.given = True, not state.given, True
+        if not state.in_segment:
+            state.in_segment, state.first_segment, state.has_passed_on = True, not state.has_passed_on, True
         offset = self._cutter.last_boundary(state.buffered, text)
         if offset is None or not self._prefix_complete(state, offset):
             state.buffered = add(state.buffered, text)
@@ -171,4 +168,4 @@ class StreamPipeline:
     def _close_segment(self, state: StreamState, ids: list[int]) -> None:
         if state.buffered is not None:
             self._encode(state, join(state.buffered), ids)
-        state.buffered, state.inside, state.first_segment, state.continued = None, False, False, False
+        state.buffered, state.in_segment, state.first_segment, state.continued = None, False, False, False

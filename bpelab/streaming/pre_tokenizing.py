@@ -13,8 +13,8 @@ class StreamSplitter:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline, pre_tokenizer = pipeline, pipeline.pre_tokenizer
-        later = None if pre_tokenizer is None else pre_tokenizer.without_prefix()
-        self._later = None if later == pre_tokenizer else later
+        without_prefix = None if pre_tokenizer is None else pre_tokenizer.without_prefix()
+        self._without_prefix = None if without_prefix == pre_tokenizer else without_prefix
         self._piece_length = 0 if pre_tokenizer is None else pre_tokenizer.piece_length
         cuts = VocabularyBoundaries.of(pipeline.model)
 
@@ -40,6 +40,6 @@ class StreamSplitter:
 
     def more_ids(self, text: str) -> list[int]:
         """Return the ids of the text after a cut; in C, unless the beginning of the input gets a prefix."""
-        if self._later is None:
+        if self._without_prefix is None:
             return self.pipeline.encode_segment(text, 0)
-        return self.pipeline.encode_pieces(self._later.split(text, False))
+        return self.pipeline.encode_pieces(self._without_prefix.split(text, False))

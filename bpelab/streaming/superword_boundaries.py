@@ -38,13 +38,13 @@ class SuperwordBoundaries:
         """
         before = _tail(buffered)
         window = before + text
-        found = (at for at in range(len(window) - 1, 0, -1) if self._safe(window[at - 1], window[at]))
-        end = next(found, 0)
+        word_ends = (at for at in range(len(window) - 1, 0, -1) if self._safe(window[at - 1], window[at]))
+        end = next(word_ends, 0)
         if end < len(before):  # no word has ended
             return None
-        cut = next(found, 0)
-        for start in found:
-            if self._encoder.apart(self._pieces(window[start:cut]), self._pieces(window[cut:end])):
+        cut = next(word_ends, 0)
+        for start in word_ends:
+            if self._encoder.no_superword_across(self._pieces(window[start:cut]), self._pieces(window[cut:end])):
                 return cut - len(before)
             cut, end = start, cut
         return None

@@ -113,34 +113,34 @@ class AlignedString:
         return AlignedString("".join(found), starts, ends, self.base)
 
 
-def by_character(function: Callable[[str], str], given: AlignedString) -> AlignedString:
+def by_character(function: Callable[[str], str], string: AlignedString) -> AlignedString:
     """Return the text with `function` applied to each character by itself.
 
     >>> by_character(lambda char: char.replace("½", "1/2"), AlignedString.of("½ a")).starts
     [0, 0, 0, 1, 2]
     """
-    become = {char: function(char) for char in set(given.text)}
-    return given.map_spans(given.text, map(become.__getitem__, given.text))
+    become = {char: function(char) for char in set(string.text)}
+    return string.map_spans(string.text, map(become.__getitem__, string.text))
 
 
-def by_grapheme_clusters(function: Callable[[str], str], given: AlignedString) -> AlignedString:
+def by_grapheme_clusters(function: Callable[[str], str], string: AlignedString) -> AlignedString:
     """Return the text with `function` applied to each grapheme cluster by itself."""
-    parts = list(clusters(given.text))
-    return given.map_spans(parts, map(function, parts))
+    parts = list(clusters(string.text))
+    return string.map_spans(parts, map(function, parts))
 
 
-def align_common_affixes(given: AlignedString, become: str) -> AlignedString:
+def align_common_affixes(string: AlignedString, become: str) -> AlignedString:
     """Return `become`, aligned with the text that it replaces.
 
     The common start and end keep their alignment; the part between them stands for everything that it replaces.
     """
-    text = given.text
+    text = string.text
     most = min(len(text), len(become))
     front = next((n for n in range(most) if text[n] != become[n]), most)
     back = next((n for n in range(most - front) if text[-1 - n] != become[-1 - n]), most - front)
     first, last = min(front, len(text) - 1), max(front, len(text) - back) - 1
     width = len(become) - front - back
     end = len(text) - back
-    starts = [*given.starts[:front], *[given.starts[first]] * width, *given.starts[end:]]
-    ends = [*given.ends[:front], *[given.ends[max(0, last)]] * width, *given.ends[end:]]
-    return AlignedString(become, starts, ends, given.base)
+    starts = [*string.starts[:front], *[string.starts[first]] * width, *string.starts[end:]]
+    ends = [*string.ends[:front], *[string.ends[max(0, last)]] * width, *string.ends[end:]]
+    return AlignedString(become, starts, ends, string.base)

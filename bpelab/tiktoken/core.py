@@ -181,7 +181,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Return whether an id is that of a special token."""
+        """Return whether an id belongs to a special token."""
         return token in self._special.names
 
     @property

@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Sequence
 from heapq import nlargest
 from typing import Protocol, TypeVar
 
-from ..model.bpe import Pair
+from ..model.rank_merges import Pair
 from ..model.trace import TrainStep
 
 

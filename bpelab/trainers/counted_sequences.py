@@ -13,12 +13,13 @@ from itertools import chain, pairwise
 from typing import TypeVar
 
 from .._support.lazy_property import cached_property
-from ..model.bpe import Pair
+from ..model.rank_merges import Pair
 from ..model.trace import TrainStep
 from .continue_training import Limits
 from .incremental import train_incremental
 
 Key = TypeVar("Key")
+T = TypeVar("T")
 
 
 class CountedSequences:
@@ -42,9 +43,9 @@ class CountedSequences:
 
     @cached_property
     def _pairs(self) -> Counter[Pair]:
-        return self._counted(pairwise)
+        return self._count_of(pairwise)
 
-    def _counted(self, parts: Callable[[Sequence[int]], Iterable[Key]]) -> Counter[Key]:
+    def _count_of(self, parts: Callable[[Sequence[int]], Iterable[Key]]) -> Counter[Key]:
         """Count the items that `parts` returns for each sequence, such as its pairs."""
         total: Counter[Key] = Counter()
         for times, sequences in self._sequences():
@@ -63,7 +64,7 @@ class CountedSequences:
 
     def learn(self, mergeable: Collection[Pair] | None, num_merges: int, least: int, limits: Limits) -> list[TrainStep]:
         """Return the merges learned from the sequences, cut at pairs that aren't mergeable."""
-        parts = self._counted(lambda sequence: split_at_rare_pairs(sequence, mergeable))
+        parts = self._count_of(lambda sequence: split_at_rare_pairs(sequence, mergeable))
         return list(train_incremental(parts, num_merges, least, initial=self.tokens, allowed=limits.allows))
 
 
@@ -81,3 +82,18 @@ def split_at_rare_pairs(sequence: Sequence[int], mergeable: Collection[Pair] | N
             start = end
     if len(sequence) - start > 1:
         yield tuple(sequence[start:])
+
+
+def split_at_none(items: Iterable[T | None]) -> Iterator[list[T]]:
+    """Yield the parts of a sequence between its Nones.
+
+    >>> list(split_at_none([1, 2, None, None, 3]))
+    [[1, 2], [3]]
+    """
+    part: list[T] = []
+    for item in chain(items, [None]):
+        if item is not None:
+            part.append(item)
+        elif part:
+            yield part
+            part = []

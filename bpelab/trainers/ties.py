@@ -1,4 +1,4 @@
-"""Tie-breaking as in other tutorials: the same algorithm, but another choice among equally frequent pairs.
+"""Tie-breaking as in other tutorials: the same algorithm, but a different choice among equally frequent pairs.
 
 - "minbpe": the pair that comes first in the text, since Python's `max` keeps the first of equals.
 - "cs336": the lexicographically greatest pair of tokens, compared as bytes: first the left one, then the right one.

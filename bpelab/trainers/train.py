@@ -130,7 +130,7 @@ def train_model(
     check(BPEModel.from_merges([], reserved=taken), special_ids(256 + num_merges))
     inside_words = options.merges_of_words(num_merges)
     native = options.learn is train_native
-    with _counted(corpus, SpecialTokens(special_ids(0)), options) as counted:
+    with _open_corpus(corpus, SpecialTokens(special_ids(0)), options) as counted:
         pre_tokens = counted.counts(native, options.min_pre_token_frequency)
         _refuse_empty(pre_tokens, options.min_pre_token_frequency)
         merges = _learn(pre_tokens, inside_words, options)
@@ -166,12 +166,14 @@ def _num_merges(vocab_size: int, special: int) -> int:
 
 
 @contextmanager
-def _counted(corpus: Corpus, special: SpecialTokens, options: TrainingOptions) -> Iterator[LocalCorpus | ClusterCorpus]:
+def _open_corpus(
+    corpus: Corpus, special: SpecialTokens, options: TrainingOptions
+) -> Iterator[LocalCorpus | ClusterCorpus]:
     """Yield the corpus, to be counted on a cluster or in this process; superwords make it re-readable."""
     max_memory, form, progress = check_memory(options.max_memory), options.input_format, options.progress
     how = options.pre_tokenizer, special, options.normalize
     if options.client is not None:
-        from .counting.distributed import KEPT, ClusterCorpus, Job, count_files
+        from .counting.distributed import CLIENT_MEMORY, ClusterCorpus, Job, count_files
 
         run = partial(
             count_files,
@@ -179,7 +181,7 @@ def _counted(corpus: Corpus, special: SpecialTokens, options: TrainingOptions) -
             cluster=options.client,
             form=form,
             progress=progress,
-            kept=min(KEPT, max_memory // 4),
+            client_memory=min(CLIENT_MEMORY, max_memory // 4),
             worker_timeout=options.worker_timeout,
         )
         yield ClusterCorpus(run, Job(*how, options.field))
@@ -238,11 +240,11 @@ def at_least_one(name: str, value: object) -> int:
     return number
 
 
-def warn_stopped(size: int, vocab_size: int, min_frequency: int) -> None:
-    """Warn that the vocabulary is smaller than requested, at the line of the caller's caller's caller."""
+def warn_stopped(size: int, vocab_size: int, min_frequency: int, stacklevel: int = 4) -> None:
+    """Warn that the vocabulary is smaller than requested."""
     warnings.warn(
         f"training stopped at {size} tokens instead of {vocab_size}: no pair of tokens is left that occurs at least "
         f"{min_frequency} times",
         TrainingStopped,
-        stacklevel=4,
+        stacklevel=stacklevel,
     )

@@ -86,7 +86,7 @@ def bert_accents() -> re.Pattern[str]:
 
 @lru_cache(1)
 def bert_controls() -> re.Pattern[str]:
-    """Return a pattern for BertNormalizer's `clean_text`: it removes control, format and private characters and U+FFFD.
+    """Return a pattern for what BertNormalizer's `clean_text` removes: control, format and private characters, U+FFFD.
 
     Tab, line feed and carriage return stay, since they are white space.
     """

@@ -120,15 +120,6 @@ def folding_classes() -> dict[int, tuple[int, ...]]:
     return {member: tuple(sorted(group)) for group in classes.values() for member in group}
 
 
-def case_variants(char: str) -> str:
-    """Return `char` and every character that simple case folding makes equal to it.
-
-    >>> case_variants("s")
-    'Ssſ'
-    """
-    return "".join(map(chr, folding_classes().get(ord(char), (ord(char),))))
-
-
 @lru_cache(1)
 def _category_runs() -> tuple[list[int], list[str]]:
     runs = sorted((first, name) for name, ranges in unicode_table()[1]["gc"].items() for first, _ in ranges)

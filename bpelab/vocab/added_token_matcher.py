@@ -109,15 +109,15 @@ class AddedTokenMatcher:
             position = start + 1
         return None
 
-    def find(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[int, int, AddedToken]]:
+    def find(self, text: str, is_allowed: Callable[[AddedToken], bool]) -> Iterator[tuple[int, int, AddedToken]]:
         """Yield (start, stop, token) for each token in `text`, including the white space that it strips.
 
-        A token that isn't `wanted` hides the tokens inside it that aren't special, and nothing else.
+        A token for which `is_allowed` is False hides the tokens inside it that aren't special, and nothing else.
         """
         position = covered = hidden = 0
         while (found := self.first(text, position)) is not None:
             start, stop, token = found
-            if not wanted(token):
+            if not is_allowed(token):
                 position, hidden = start + 1, stop if start >= hidden else hidden
                 continue
             if start < hidden and not token.special:
@@ -134,7 +134,7 @@ class AddedTokenMatcher:
     def find_where(
         self, text: str, accept: Callable[[int, int, AddedToken], bool]
     ) -> Iterator[tuple[int, int, AddedToken]]:
-        """Yield as `find` does, but only the matches for which `accept(start, stop, token)` is true.
+        """Yield what `find` yields, but only the matches for which `accept(start, stop, token)` is true.
 
         Of several that start at one position, the longest accepted one wins. A rejected token hides nothing.
         """
@@ -155,10 +155,10 @@ class AddedTokenMatcher:
     def _is_single_word(self, text: str, start: int, stop: int) -> bool:
         return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)
 
-    def spans(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[Span]:
+    def spans(self, text: str, is_allowed: Callable[[AddedToken], bool]) -> Iterator[Span]:
         """Yield segments and tokens in order; a token may start inside white space that the previous one stripped."""
         end = 0
-        for start, stop, token in self.find(text, wanted):
+        for start, stop, token in self.find(text, is_allowed):
             if start > end:
                 yield end, start, None
             yield start, stop, token.id
@@ -166,9 +166,9 @@ class AddedTokenMatcher:
         if end < len(text):
             yield end, len(text), None
 
-    def split(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
+    def split(self, text: str, is_allowed: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
         """Yield ordinary segments as (text, None) and tokens as (their text, id), in order."""
-        return ((text[start:stop], token_id) for start, stop, token_id in self.spans(text, wanted))
+        return ((text[start:stop], token_id) for start, stop, token_id in self.spans(text, is_allowed))
 
 
 def _strip_span(text: str, start: int, stop: int, token: AddedToken, covered: int) -> tuple[int, int]:

@@ -101,6 +101,7 @@ class SpecialTokens:
         # If several have the same normalized text, the first special one wins, or else the first one.
         self._normalized = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
         self._normalized_matcher = lru_cache(4)(self._make_normalized_matcher)
+        self._always_matching = lru_cache(4)(self._make_always_matching)
         self.matcher_for = lru_cache(4)(self._make_matcher)
 
     def _refuse(self, aliases: bool) -> None:
@@ -146,15 +147,15 @@ class SpecialTokens:
     def __reduce__(self) -> tuple[object, ...]:
         return SpecialTokens, (self.tokens, True)
 
-    def select(self, chosen: Special, parameter: str) -> frozenset[str]:
-        """Return the names that `chosen` stands for. Raises SpecialTokenError for a name that isn't a special token."""
-        if chosen == "all":
+    def select(self, names: Special, parameter: str) -> frozenset[str]:
+        """Return the names that `names` stands for. Raises SpecialTokenError for a name that isn't a special token."""
+        if names == "all":
             return self.special_names
-        if isinstance(chosen, str):
-            raise SpecialTokenError(f'{parameter} is "all" or a collection of names, not the string {chosen!r}')
-        if not isinstance(chosen, Iterable):
-            raise TypeError(f'{parameter} is "all" or a collection of names, () for none, not {chosen!r}')
-        names = frozenset(chosen)
+        if isinstance(names, str):
+            raise SpecialTokenError(f'{parameter} is "all" or a collection of names, not the string {names!r}')
+        if not isinstance(names, Iterable):
+            raise TypeError(f'{parameter} is "all" or a collection of names, () for none, not {names!r}')
+        names = frozenset(names)
         if unknown := sorted(names - self.special_names):
             raise SpecialTokenError(f"{parameter} names {unknown[0]!r}, which is not a special token of this tokenizer")
         return names
@@ -197,7 +198,7 @@ class SpecialTokens:
     def raw_spans(self, text: str, allowed: frozenset[str]) -> Iterator[Span]:
         """Yield the spans of the tokens that match the original text, and of the segments between them."""
         if allowed or not self._all_special:
-            yield from self.raw_matcher.spans(text, _wanted(allowed))
+            yield from self.raw_matcher.spans(text, _is_allowed(allowed))
         elif text:
             yield 0, len(text), None
 
@@ -206,7 +207,7 @@ class SpecialTokens:
     ) -> Iterator[Span]:
         """Yield the spans of the tokens that match normalized text, and of the segments between them."""
         if self._normalized and (allowed or not self._all_special):
-            yield from self._normalized_matcher(normalize).spans(text, _wanted(allowed))
+            yield from self._normalized_matcher(normalize).spans(text, _is_allowed(allowed))
         elif text:
             yield 0, len(text), None
 
@@ -214,15 +215,30 @@ class SpecialTokens:
         """Return the matcher of the tokens that match normalized text, or None if there are no such tokens."""
         return self._normalized_matcher(normalize) if self._normalized else None
 
+    def matchers(
+        self, normalize: Callable[[str], str] | None, special: bool
+    ) -> tuple[AddedTokenMatcher | None, AddedTokenMatcher | None]:
+        """Return the matchers for original and for normalized text, or None; without `special`, those of other tokens.
+
+        Tokens that aren't special always match; where no special one is allowed, these are all that can.
+        """
+        return (self.raw_matcher, self.normalized_matcher(normalize)) if special else self._always_matching(normalize)
+
+    def _make_always_matching(
+        self, normalize: Callable[[str], str] | None
+    ) -> tuple[AddedTokenMatcher | None, AddedTokenMatcher | None]:
+        """Return the matchers of tokens that aren't special, for the original and the normalized text, or None."""
+        added = [token for token in self.tokens if not token.special]
+        original = [(token.content, token) for token in added if not token.normalized]
+        late = [(normalize(t.content) if normalize else t.content, t) for t in added if t.normalized]
+        return _matcher(original) if original else None, _matcher(late) if late else None
+
     def check(self, text: str, disallowed: frozenset[str]) -> None:
         """Raise SpecialTokenError if a disallowed special token occurs in `text`."""
         if not disallowed:
             return
         for start, _, token in self.matcher_for(disallowed).find(text, lambda token: True):
-            raise SpecialTokenError(
-                f"the text holds the special token {token.content!r} at character {start}. Pass allowed_special to "
-                "encode it as one, or disallowed_special=() to encode it as plain text."
-            )
+            raise disallowed_token(token, start)
 
     def may_cross(self, text: str, cut: int) -> bool:
         """Return whether a token in `text` could start before `cut` and end after it.
@@ -241,11 +257,19 @@ class SpecialTokens:
         return False
 
 
+def disallowed_token(token: AddedToken, at: int) -> SpecialTokenError:
+    """Return the error for a disallowed special token at character `at` of a text."""
+    return SpecialTokenError(
+        f"the text holds the special token {token.content!r} at character {at}. Pass allowed_special to encode it as "
+        "one, or disallowed_special=() to encode it as plain text."
+    )
+
+
 def _matcher(tokens: Iterable[tuple[str, AddedToken]]) -> AddedTokenMatcher:
     with fork_guard:  # imported on first use: most texts need no search
         from .added_token_matcher import AddedTokenMatcher
     return AddedTokenMatcher(tokens)
 
 
-def _wanted(allowed: frozenset[str]) -> Callable[[AddedToken], bool]:
+def _is_allowed(allowed: frozenset[str]) -> Callable[[AddedToken], bool]:
     return lambda token: not token.special or token.content in allowed

@@ -83,7 +83,9 @@ def test_special_tokens_are_cut_out_and_never_made():
 
 def test_characters_that_were_missing_become_tokens():
     rng = random.Random(3)
-    old = next(made for made in iter(lambda: random_tokenizer(rng, "scores"), None) if made.model.units.byte_tokens)
+    old = next(
+        made for made in iter(lambda: random_tokenizer(rng, "scores"), None) if made.model.initial_symbols.byte_tokens
+    )
     text = "ŋoŋ ŋoŋ ŋi"
     new = extend(old, text, 3)
     assert new.model.alphabet["ŋ".encode()] == old.n_vocab  # the most frequent of all
@@ -125,10 +127,12 @@ def test_what_is_refused():
         extend(old, "low", 2.5)
     with pytest.raises(TrainingError, match="empty"):
         extend(old, "", 2)
-    with pytest.warns(TrainingStopped, match="after 1 new tokens instead of 9"):
+    with pytest.warns(TrainingStopped, match="at 259 tokens instead of 267"):
         assert len(extend(old, "xy xy", 9)) == len(old) + 1
-    units = InitialSymbols(True, prefix=b"##")
+    initial_symbols = InitialSymbols(True, prefix=b"##")
     tokens = {0: b"a", 1: b"##b", 2: b"ab"}
-    marked = BPETokenizer(BPEModel(tokens, {(0, 1): (0, 2)}, {b"a": 0, b"##b": 1}, units=units), pattern=None)
+    marked = BPETokenizer(
+        BPEModel(tokens, {(0, 1): (0, 2)}, {b"a": 0, b"##b": 1}, initial_symbols=initial_symbols), pattern=None
+    )
     with pytest.raises(TrainingError, match="##"):
         extend(marked, "ab", 2)

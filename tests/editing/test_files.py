@@ -80,7 +80,7 @@ def test_gguf_and_back(tmp_path):
         ours = changed(rng, kind)
         if kind == "trained":
             ours = ours.with_options(pattern="gpt2")
-        elif len(ours.model.units.byte_tokens or {}) < 256 or ours.model.units.symbols:
+        elif len(ours.model.initial_symbols.byte_tokens or {}) < 256 or ours.model.initial_symbols.symbols:
             continue
         convert(ours, tmp_path / "a.gguf", "gguf")
         opened = BPETokenizer.from_pretrained(tmp_path / "a.gguf")

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.core.derivations import derive_tokens, token_units
+from bpelab.core.derivations import derive_tokens, token_initial_symbols
 from bpelab.editing import merge_vocabularies, prune
 from bpelab.encoders.heap import HeapEncoder
 from bpelab.errors import VocabularyError
@@ -28,7 +28,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_every_token_is_reachable_or_has_a_reason(first, second):
-    """Each token that was taken comes out of its own units; a refused one is cut into more than two tokens."""
+    """Each token that was taken comes out of its own symbols; a refused one is cut into more than two tokens."""
     taken = 0
     for seed in range(amount(6, 60)):
         rng = random.Random(f"{first} {second} {seed}")
@@ -41,10 +41,10 @@ def test_every_token_is_reachable_or_has_a_reason(first, second):
         assert all(new.model.tokens[here] == other.model.tokens[there] for there, here in ids.items())
         merge = HeapEncoder(new.model).merge
         for token_id in added:
-            assert merge(token_units(new.model, new.model.tokens[token_id])) == [token_id]
+            assert merge(token_initial_symbols(new.model, new.model.tokens[token_id])) == [token_id]
         for there, why in refused.items():
             if why.startswith("the merges here make"):
-                assert len(merge(token_units(new.model, other.model.tokens[there]))) > 2
+                assert len(merge(token_initial_symbols(new.model, other.model.tokens[there]))) > 2
         assert set(derive_tokens(new.model).unreachable) == set(derive_tokens(ours.model).unreachable), seed
         for text in [*random_corpus(rng), *(random_text(rng) for _ in range(6))]:
             found = new.encode(text)

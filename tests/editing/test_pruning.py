@@ -7,7 +7,7 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer, TemplateProcessing
 from bpelab.analysis.tokens import never_merged
-from bpelab.core.derivations import derive_tokens, token_units
+from bpelab.core.derivations import derive_tokens, token_initial_symbols
 from bpelab.editing import extend, prune
 from bpelab.encoders.heap import HeapEncoder
 from bpelab.errors import VocabularyError
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:training stopped")
 
 
 def made_of_itself(model: BPEModel, token_id: int) -> bool:
-    """Whether merging a token's units makes it."""
-    return HeapEncoder(model).merge(token_units(model, model.tokens[token_id])) == [token_id]
+    """Whether merging a token's initial symbols makes it."""
+    return HeapEncoder(model).merge(token_initial_symbols(model, model.tokens[token_id])) == [token_id]
 
 
 def reachable(model: BPEModel) -> set[bytes]:
@@ -157,12 +157,14 @@ def test_named_tokens():
 
 def test_bytes_that_spell_and_the_unknown_token():
     rng = random.Random(5)
-    old = next(made for made in iter(lambda: random_tokenizer(rng, "scores"), None) if made.model.units.byte_tokens)
-    for named in (old.model.units.unk_id, old.model.units.byte_tokens[0x41]):
+    old = next(
+        made for made in iter(lambda: random_tokenizer(rng, "scores"), None) if made.model.initial_symbols.byte_tokens
+    )
+    for named in (old.model.initial_symbols.unk_id, old.model.initial_symbols.byte_tokens[0x41]):
         with pytest.raises(VocabularyError, match="can't go"):
             prune(old, remove=[named])
     needed = {part for pair in derive_tokens(old.model).parts.values() for part in pair}
-    char, token_id = next((unit, i) for unit, i in old.model.alphabet.items() if i not in needed)
+    char, token_id = next((symbol, i) for symbol, i in old.model.alphabet.items() if i not in needed)
     text = char.decode() * 2
     new = prune(old, remove=[token_id]).tokenizer
     assert new.decode(new.encode(text)) == old.decode(old.encode(text)) and len(new.encode(text)) > 2
@@ -192,7 +194,7 @@ def test_what_is_refused():
         ({"remove": [b"low"], "keep": 9}, "leave out"),
         ({"min_frequency": 1}, "corpus is missing"),
         ({"keep": 999}, "has 262 tokens"),
-        ({"keep": 9}, "256 tokens are units"),
+        ({"keep": 9}, "256 tokens are initial symbols"),
         ({"corpus": "", "keep": 260}, "empty"),
         ({"corpus": "low", "min_frequency": 0}, "min_frequency"),
     ):

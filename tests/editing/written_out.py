@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from bpelab import BPEModel, BPETokenizer
 from bpelab.encoders import NaiveEncoder
-from bpelab.model.bpe import RankMerges
+from bpelab.model.rank_merges import RankMerges
 
 SPACE = "▁".encode()
 
@@ -52,34 +52,43 @@ def pieces_of(tokenizer: BPETokenizer, text: str) -> Iterator[str]:
 
 def pairs_of(tokenizer: BPETokenizer, piece: str) -> Iterator[tuple[int, int]]:
     """The neighbours in a piece that may merge."""
-    units, ids = tokenizer.model.units, NaiveEncoder(tokenizer.model).encode_piece(piece.encode())
-    apart = set() if units is None else {units.unk_id, *units.symbols.values()}
-    apart |= set((units.byte_tokens or {}).values()) if units is not None and units.characters else set()
+    initial_symbols, ids = tokenizer.model.initial_symbols, NaiveEncoder(tokenizer.model).encode_piece(piece.encode())
+    apart = set() if initial_symbols is None else {initial_symbols.unk_id, *initial_symbols.symbols.values()}
+    apart |= (
+        set((initial_symbols.byte_tokens or {}).values())
+        if initial_symbols is not None and initial_symbols.characters
+        else set()
+    )
     return (pair for pair in zip(ids, ids[1:]) if not apart & set(pair))
 
 
 def missing_characters(tokenizer: BPETokenizer, pieces) -> list[str]:
-    units = tokenizer.model.units
-    if units is None or not units.characters or units.suffix or tokenizer.model.ignore_merges:
+    initial_symbols = tokenizer.model.initial_symbols
+    if (
+        initial_symbols is None
+        or not initial_symbols.characters
+        or initial_symbols.suffix
+        or tokenizer.model.ignore_merges
+    ):
         return []
-    if units.unk_id is None and units.byte_tokens is None:
+    if initial_symbols.unk_id is None and initial_symbols.byte_tokens is None:
         return []
-    symbols = "".join(symbol.decode() for symbol in units.symbols)
+    symbols = "".join(symbol.decode() for symbol in initial_symbols.symbols)
     chars = {char for piece in pieces for char in piece if ord(char) > 127 and char not in symbols}
     return sorted(char for char in chars if char.encode() not in tokenizer.model.alphabet)
 
 
 def conditions(tokenizer: BPETokenizer):
     """What a new token must not be, as the documentation of `extend` says it."""
-    model, units = tokenizer.model, tokenizer.model.units
+    model, initial_symbols = tokenizer.model, tokenizer.model.initial_symbols
     added = {token.content.encode() for token in tokenizer.added_tokens}
     unreachable = {token for token_id, token in model.tokens.items() if not makes_itself(model, token_id)}
     made = [token for token in model.tokens.values() if token not in unreachable and token not in model.alphabet]
-    made = [token for token in made if units is None or token not in units.symbols]
+    made = [token for token in made if initial_symbols is None or token not in initial_symbols.symbols]
     split = tokenizer.pipeline.split
     words = digits = None
     colon = True
-    if tokenizer.spec.pre_tokenizer is None and units is not None and units.characters:
+    if tokenizer.spec.pre_tokenizer is None and initial_symbols is not None and initial_symbols.characters:
         if made:
             words, digits = max(1, *map(count_words, made)), max(1, *map(count_digits, made))
     elif split is not None and not split.cuts_words and max(map(count_words, made), default=0) > 1:
@@ -98,16 +107,18 @@ def conditions(tokenizer: BPETokenizer):
 
 
 def makes_itself(model: BPEModel, token_id: int) -> bool:
-    """Whether merging the units of a token makes it; units and symbols are there from the beginning."""
-    token, units = model.tokens[token_id], model.units
-    if token_id in model.alphabet.values() or (units is not None and token in units.symbols):
+    """Whether merging the initial symbols of a token makes it; they are there from the beginning."""
+    token, initial_symbols = model.tokens[token_id], model.initial_symbols
+    if token_id in model.alphabet.values() or (initial_symbols is not None and token in initial_symbols.symbols):
         return True
-    if units is not None and units.suffix and not token.endswith(units.suffix):
+    if initial_symbols is not None and initial_symbols.suffix and not token.endswith(initial_symbols.suffix):
         ids = [model.alphabet.get(char.encode()) for char in token.decode()]
         merges = Encoded(model, ids)
         return None not in ids and merges.encode_piece(b"") == [token_id]
-    plain = BPEModel(model.tokens, model.merges, model.alphabet, units=units)
-    piece = token.removesuffix(units.suffix) if units is not None and units.suffix else token
+    plain = BPEModel(model.tokens, model.merges, model.alphabet, initial_symbols=initial_symbols)
+    piece = (
+        token.removesuffix(initial_symbols.suffix) if initial_symbols is not None and initial_symbols.suffix else token
+    )
     return NaiveEncoder(plain).encode_piece(piece) == [token_id]
 
 
@@ -154,6 +165,6 @@ def with_token(tokenizer: BPETokenizer, new: int, made_of: tuple[int, int] | str
         MappingProxyType(dict(merges)) if isinstance(merges, dict) else merges,
         alphabet,
         model.ignore_merges,
-        model.units,
+        model.initial_symbols,
     )
     return BPETokenizer(made, **{**tokenizer.spec.arguments()})

@@ -65,7 +65,7 @@ class Case:
 
 
 def byte_level() -> dict[str, Any]:
-    """A tokenizer.json with bytes as units and an entry of every kind around the model."""
+    """A tokenizer.json with bytes as initial symbols and an entry of every kind around the model."""
     vocab = {to_alphabet(bytes([byte])): byte for byte in range(256)}
     vocab |= {"ab": 256, "abc": 257, "Ġa": 258, "[A]": 259}
     around = {"single": [{"SpecialToken": {"id": "[A]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
@@ -96,7 +96,7 @@ def byte_level() -> dict[str, Any]:
 
 
 def characters() -> dict[str, Any]:
-    """One with characters as units, unknown ones in bytes, and the parts that such tokenizers have."""
+    """One with characters as initial symbols, unknown ones in bytes, and the parts that such tokenizers have."""
     vocab = {"<unk>": 0, "<s>": 1, "▁": 2, "a": 3, "b": 4, "ab": 5, "▁a": 6, "!": 7}
     vocab |= {f"<0x{byte:02X}>": 8 + byte for byte in range(200)}
     special = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
@@ -722,10 +722,10 @@ def gpt2_files() -> Iterator[Case]:
         "a BOM": b"\xef\xbb\xbfa b\n",
     }.items():  # fmt: skip
         yield Case(f"gpt2 merges {name}", {**GPT2, "merges.txt": merges}, pattern="gpt2", says="merges.txt")
-    units = {"x": 0, "\x85": 1, "\u2028": 2, "x\x85": 3, "x\x85\u2028": 4, "\xa0": 5, "\xa0x": 6}
+    vocab = {"x": 0, "\x85": 1, "\u2028": 2, "x\x85": 3, "x\x85\u2028": 4, "\xa0": 5, "\xa0x": 6}
     yield Case(
         "gpt2 merges of U+0085 and U+2028",
-        {"vocab.json": units, "merges.txt": "x \x85\nx\x85 \u2028\n\xa0 x\n"},
+        {"vocab.json": vocab, "merges.txt": "x \x85\nx\x85 \u2028\n\xa0 x\n"},
         "load",
         pattern="gpt2",
     )

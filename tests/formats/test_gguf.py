@@ -1,9 +1,12 @@
 """Tokenizers in GGUF files: written here and read back, exchanged with the gguf package, every name of a pattern,
 refusals. llama.cpp itself reads them in tests/backends."""
 
+import ast
 import io
 import json
 import random
+import re
+from itertools import product
 
 import pytest
 
@@ -12,10 +15,12 @@ from bpelab._support.textio import valid_text
 from bpelab.convert import convert
 from bpelab.formats import gguf_load
 from bpelab.formats.gguf_container import read_metadata, write_metadata
+from bpelab.formats.gguf_overlaps import explain_overlap, find_overlap
 from bpelab.formats.gguf_pre_tokenizers import GGUF_PRE
 from bpelab.formats.gguf_save import gguf_metadata, save
-from bpelab.formats.huggingface import tokenizer_json
+from bpelab.formats.tokenizer_json_save import tokenizer_json
 from bpelab.notebook import book_text
+from bpelab.vocab.added_token_matcher import AddedTokenMatcher
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
 
@@ -125,6 +130,17 @@ def test_what_cannot_stand_around_a_text(tmp_path):
         again(trained(eos_token="<|end|>", post_processor=twice), tmp_path)
 
 
+def test_roles_that_a_tokenizer_json_does_not_name(tmp_path):
+    """Llama 3.1's file alone: a token is put before a text, and which one is bos stands in a second file."""
+    starts = trained(post_processor=TemplateProcessing(("<|user|>", "$A")))
+    with pytest.raises(ConversionError) as refused:
+        again(starts, tmp_path)
+    said = str(refused.value)
+    assert "puts ['<|user|>'] before a text and nothing after it, and its bos is None, its eos None" in said
+    assert said.endswith("use tokenizer.with_options(bos_token='<|user|>')")
+    assert again(starts.with_options(bos_token="<|user|>"), tmp_path).encode("low") == starts.encode("low")
+
+
 def test_a_chat_template_is_kept(tmp_path):
     ours = trained(metadata={"chat_template": "{{ 'é' }}", "model_max_length": 5})
     assert again(ours, tmp_path).spec.metadata == {"chat_template": "{{ 'é' }}"}
@@ -157,6 +173,108 @@ def test_added_tokens_and_kinds(tmp_path):
     added[-1] = AddedToken("é", 701, special=False)  # which is how the byte E9 is written
     with pytest.raises(ConversionError, match="mix up the tokens 233 and 701"):
         again(ours.with_options(special_tokens=SpecialTokens(added)), tmp_path)
+
+
+def llama_cpp_parts(text, names):
+    """The parts that llama.cpp cuts a text into, by `tokenizer_st_partition`: the longest name first, everywhere."""
+    parts = [(text, False)]
+    for name in sorted(names, key=lambda name: -len(name.encode())):
+        cut = []
+        for part, is_name in parts:
+            pieces = [part] if is_name else [piece for rest in part.split(name) for piece in (name, rest)][1:]
+            cut += [(piece, is_name or at % 2 == 1) for at, piece in enumerate(pieces) if piece]
+        parts = cut
+    return [part for part, _ in parts]
+
+
+def test_added_tokens_that_overlap():
+    """Where none is reported, every short text has the same tokens as in llama.cpp; where one is, its text hasn't."""
+    rng, reported = random.Random(9), 0
+    for _ in range(amount(150, 5_000)):
+        letters = rng.choice(("a", "ab", "abé"))
+        names = sorted({"".join(rng.choices(letters, k=rng.randint(1, 4))) for _ in range(rng.randint(1, 4))})
+        rng.shuffle(names)
+        matcher = AddedTokenMatcher((name, AddedToken(name, token_id)) for token_id, name in enumerate(names))
+
+        def parts(text, matcher=matcher):
+            return [part for part, _ in matcher.split(text, lambda token: True) if part]
+
+        if (overlap := find_overlap(names)) is None:
+            every = ("".join(text) for size in range(1, 8) for text in product(letters, repeat=size))
+            assert all(parts(text) == llama_cpp_parts(text, names) for text in every), names
+        else:
+            first, second = overlap
+            text = ast.literal_eval(re.search("a text such as (.*?), where", explain_overlap(first, second))[1])
+            reported += 1
+            alone = AddedTokenMatcher((name, AddedToken(name, 0)) for name in overlap)
+            assert next(part for part, _ in alone.split(text, lambda token: True)) == first
+            if len(first.encode()) < len(second.encode()):
+                assert llama_cpp_parts(text, overlap)[-1] == second
+    assert reported > 20
+    assert find_overlap(["aba", "abab"]) is None
+
+
+def test_files_whose_added_tokens_overlap(tmp_path):
+    ours = trained(special_tokens=["<|end|>"])
+    added = [*ours.added_tokens, AddedToken("ab", 700, special=False), AddedToken("bcd", 701, special=False)]
+    ours = ours.with_options(special_tokens=SpecialTokens(added))
+    with pytest.raises(
+        ConversionError, match=r"'ab' and 'bcd' overlap in a text such as 'abcd', where .* 'bcd', which is"
+    ):
+        again(ours, tmp_path)
+    added[-1] = AddedToken("bc", 701, special=False)
+    with pytest.raises(ConversionError, match=r"llama.cpp either, since both are equally long"):
+        again(ours.with_options(special_tokens=SpecialTokens(added)), tmp_path)
+    added[-2:] = [AddedToken("abc", 700, special=False), AddedToken("cd", 701, special=False)]
+    theirs = again(ours.with_options(special_tokens=SpecialTokens(added)), tmp_path)
+    assert theirs.encode("abcd") == [700, *ours.encode("d")]
+    gemma_like(tmp_path / "g.gguf")
+    keys = read_metadata(tmp_path / "g.gguf")
+    keys.metadata[f"{KEY}tokens"][-1] = "b日x"
+    write_metadata(tmp_path / "g.gguf", keys.metadata, keys.types)
+    with pytest.warns(UserWarning, match=r"g\.gguf: the .* 'a b' and 'b日x' overlap in a text such as 'a b日x'"):
+        BPETokenizer.from_pretrained(tmp_path / "g.gguf")
+
+
+def gemma_like(path):
+    """A file as Gemma's: scores, no space before the text, and user-defined tokens that hold plain spaces."""
+    letters = ["▁", "a", "b", "▁a", "▁▁", "▁▁a"]
+    tokens = ["<pad>", "<eos>", "<bos>", "<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters]
+    tokens += ["  ", "   ", "a b", "日x"]
+    types = [3, 3, 3, 2, *[6] * 256, *[1] * len(letters), *[4] * 4]
+    keys = {
+        "general.architecture": "llama", f"{KEY}model": "llama", f"{KEY}tokens": tokens, f"{KEY}token_type": types,
+        f"{KEY}scores": [*[-1000.0] * 260, -9.0, -8.0, -7.0, -1.0, -2.0, -3.0, *[-1000.0] * 4], f"{KEY}bos_token_id": 2,
+        f"{KEY}eos_token_id": 1, f"{KEY}unknown_token_id": 3, f"{KEY}add_space_prefix": False,
+    }  # fmt: skip
+    types = {f"{KEY}token_type": "[int32]", f"{KEY}scores": "[float32]", f"{KEY}tokens": "[string]"}
+    types |= {key: "uint32" for key in keys if key.endswith("_id")}
+    write_metadata(path, keys, types)
+    return BPETokenizer.from_pretrained(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("a  b", ["a", "  ", "b"]),
+        ("a   b", ["a", "   ", "b"]),
+        ("     a", ["   ", "  ", "a"]),  # the longest first, and never part of a merge
+        (" a", ["▁a"]),
+        ("▁▁a", ["▁▁a"]),  # these spaces were never plain ones
+        ("a ba b", ["a b", "a b"]),
+        ("日x", ["日x"]),  # found, though no token is its first character
+        ("日a", ["<0xE6>", "<0x97>", "<0xA5>", "a"]),
+    ],
+)
+def test_user_defined_tokens_with_plain_spaces_as_in_gemmas_file(text, tokens, tmp_path):
+    ours = gemma_like(tmp_path / "g.gguf")
+    listed = read_metadata(tmp_path / "g.gguf").metadata[f"{KEY}tokens"]
+    ids = [listed.index(token) for token in tokens]
+    assert ours.encode(text, add_special_tokens=False) == ids
+    assert ours.decode(ids) == text.replace("▁", " ")
+    theirs = again(ours, tmp_path)
+    assert theirs.spec == ours.spec
+    assert theirs.encode(text, add_special_tokens=False) == ids
 
 
 def test_letters_that_a_user_defined_as_in_deepseeks_files(tmp_path):
@@ -339,27 +457,27 @@ TOKENS, MERGES = (gguf_metadata(SMALL.spec)[0][f"{KEY}{key}"] for key in ("token
     ("changes", "message"),
     [
         ({"model": None}, "ggml.model: is missing"),
-        ({"model": "t5"}, "ggml.model: 't5' is Unigram, not byte-pair encoding; gpt2, llama and gemma4 are read"),
-        ({"model": "gpt3"}, "ggml.model: 'gpt3' is not known"),
+        ({"model": "t5"}, "ggml.model: 't5' is Unigram, not byte-pair encoding; gpt2, llama and gemma4 are supported"),
+        ({"model": "gpt3"}, "ggml.model: 'gpt3' is unknown"),
         ({"model": 5}, "ggml.model: expected a string"),
-        ({"pre": None}, "ggml.pre: is missing, so how text is split can't be told"),
-        ({"pre": "gpt-9"}, "ggml.pre: 'gpt-9' is not known"),
+        ({"pre": None}, "ggml.pre: is missing, so it's unclear how text is split"),
+        ({"pre": "gpt-9"}, "ggml.pre: 'gpt-9' is unknown"),
         ({"pre": 3}, "ggml.pre: expected a string"),
         ({"tokens": None}, "ggml.tokens: is missing"),
         ({"tokens": [*TOKENS[:-1], ""]}, r"ggml.tokens\[269\]: is empty"),
-        ({"tokens": [*TOKENS[:-1], "a"]}, r"ggml.tokens\[269\]: 'a' is token 97 already|already"),
+        ({"tokens": [*TOKENS[:-1], "a"]}, r"ggml.tokens\[269\]: 'a' is already token 97|already"),
         ({"tokens": [*TOKENS[:-1], "a b"]}, None),
         ({"tokens": ["é"] * 3}, "already"),
         ({"token_type": [1] * 269}, "ggml.token_type: has 269 entries for 270 tokens"),
         ({"token_type": [1] * 271}, "ggml.token_type: has 271 entries for 270 tokens"),
-        ({"token_type": [0] + [1] * 269}, r"ggml.token_type\[0\]: 0 is not a type of token"),
-        ({"token_type": [1] * 269 + [7]}, r"ggml.token_type\[269\]: 7 is not a type of token"),
+        ({"token_type": [0] + [1] * 269}, r"ggml.token_type\[0\]: 0 is not a token type"),
+        ({"token_type": [1] * 269 + [7]}, r"ggml.token_type\[269\]: 7 is not a token type"),
         ({"token_type": None}, None),
         ({"merges": None}, "ggml.merges: is missing"),
         ({"merges": ["l"]}, r"ggml.merges\[0\]"),
         ({"merges": [MERGES[0], "q zz"]}, r"ggml.merges\[1\].*not in model.vocab"),
         ({"merges": ["l o w"]}, r"ggml.merges\[0\]"),
-        ({"bos_token_id": 270}, "ggml.bos_token_id: is 270, and the tokens are numbered from 0 to 269"),
+        ({"bos_token_id": 270}, "ggml.bos_token_id: is 270, but the tokens are numbered from 0 to 269"),
         ({"eos_token_id": 4_294_967_295}, "ggml.eos_token_id: is 4294967295"),
         ({"unknown_token_id": "x"}, "ggml.unknown_token_id: expected an integer"),
         ({"padding_token_id": True}, "ggml.padding_token_id: expected an integer"),

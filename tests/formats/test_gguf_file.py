@@ -134,7 +134,7 @@ NESTED = b"".join(array(9, 1) for _ in range(400))
 BAD = {
     "not a file of ours": (b"PK\3\4" + b"\0" * 99, "begins with b'PK"),
     "empty": (b"", "ends at once"),
-    "version 1": (b"GGUF" + struct.pack("<III", 1, 0, 0) + b"\0" * 99, "version 1, which has lengths of 32 bits"),
+    "version 1": (b"GGUF" + struct.pack("<III", 1, 0, 0) + b"\0" * 99, "version 1, which has 32-bit lengths"),
     "version 4": (header(version=4), "version 4"),
     "version 0": (header(version=0), "version 0"),
     "many keys": (header(count=10**18), "1,000,000,000,000,000,000 keys should follow"),
@@ -146,7 +146,7 @@ BAD = {
     "long array": (header(key(b"k", 9, array(4, 1 << 22))), "numbers should follow"),
     "endless array": (header(key(b"k", 9, array(4, 2**64 - 1))), "the limit here"),
     "long array of strings": (header(key(b"k", 9, array(8, 1 << 21))), "strings should follow"),
-    "twice": (header(key(b"k", 0, b"\1"), key(b"k", 0, b"\1")), "key 'k' at byte .*is there twice"),
+    "twice": (header(key(b"k", 0, b"\1"), key(b"k", 0, b"\1")), "key 'k' at byte .*occurs twice"),
     "unknown type": (header(key(b"k", 13, b"\1")), "the type 13"),
     "unknown type in an array": (header(key(b"k", 9, array(77, 1, b"\1"))), "the type 77"),
     "a bool of 2": (header(key(b"k", 7, b"\2")), "neither 0 nor 1"),

@@ -109,7 +109,7 @@ def test_what_transformers_reads(config, tmp_path):
 
 def test_the_pattern_must_be_known(tmp_path):
     gpt2.save(trained().spec, tmp_path)
-    with pytest.raises(TokenizerFileError, match="how text is split first; give pattern="):
+    with pytest.raises(TokenizerFileError, match="how text is split; give pattern="):
         BPETokenizer.from_pretrained(tmp_path)
     configure(tmp_path, tokenizer_class="LlamaTokenizer")
     with pytest.raises(TokenizerFileError, match="give pattern="):

@@ -19,9 +19,9 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer, ModelError, TokenizerFileError
 from bpelab.formats import gguf_load, gpt2, huggingface, minbpe, sentencepiece_load
-from bpelab.model import bpe
+from bpelab.model import rank_merges
 
-from ..conftest import ROOT, SOAK, amount
+from ..conftest import PUBLISHED_ONLY, ROOT, SOAK, amount
 from .hostile_files import MAKERS, Case, random_cases, wrong_types
 
 WALL = 600
@@ -33,7 +33,7 @@ class Child:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.formats.hostile_files"],
+            [sys.executable, "-W", "error", "-W", PUBLISHED_ONLY, "-m", "tests.formats.hostile_files"],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.answers: Queue[str] = Queue()
@@ -204,7 +204,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_tokens_with_too_many_parts(monkeypatch):
     runs = BPEModel.from_ranks({bytes([byte]): byte for byte in range(256)} | {b"a" * n: 300 + n for n in range(2, 90)})
     assert len(runs.merges) == sum(range(1, 89))
-    monkeypatch.setattr(bpe, "MAX_WORK", 10_000)
+    monkeypatch.setattr(rank_merges, "MAX_WORK", 10_000)
     with pytest.raises(ModelError, match="so long and so alike"):
         len(runs.merges)
     assert BPETokenizer(runs).encode("a" * 100) == [364, 336]

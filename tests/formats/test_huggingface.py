@@ -9,8 +9,8 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing, TokenizerFileError
 from bpelab._support.json_document import JSONFile
-from bpelab.formats.huggingface import tokenizer_json
 from bpelab.formats.tokenizer_json import _read_uniform, read_added_tokens
+from bpelab.formats.tokenizer_json_save import tokenizer_json
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
 from bpelab.vocab.added_tokens import AddedToken
@@ -173,10 +173,21 @@ def test_saving_where_a_file_stands(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::bpelab.trainers.counting.corpus.PatternMatchesLittle")
-@pytest.mark.parametrize("pattern", [r"a$", r"\d{1,3}+", r"a\Z"])
-def test_patterns_that_mean_something_else_there(pattern, tmp_path):
-    with pytest.raises(ConversionError, match="means something else"):
-        trained(pattern=pattern).save(tmp_path / "out")
+@pytest.mark.parametrize("pattern", [r"a$", r"\d{1,3}+", r"a\Z", r"\w+|\W"])
+def test_patterns_that_mean_something_else_there_are_translated(pattern, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    ours = trained(pattern=pattern)
+    ours.save(tmp_path)
+    again = BPETokenizer.from_pretrained(tmp_path)
+    hugging = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in [*texts(amount(150, 5_000)), "a\na", "aa\n", "a\n\n", "12345", "x²a", "a\u200da"]:
+        assert again.encode(text) == hugging.encode(text).ids == ours.encode(text), text
+
+
+@pytest.mark.filterwarnings("ignore::bpelab.trainers.counting.corpus.PatternMatchesLittle")
+def test_a_pattern_that_has_no_spelling_there(tmp_path):
+    with pytest.raises(ConversionError, match="can match nothing, where Hugging Face's engine cuts"):
+        trained(pattern=r"a*").save(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -31,7 +31,9 @@ def ours(tmp_path, monkeypatch):
 )
 def test_the_pattern_is_that_of_the_maker(name, end, ours, tmp_path):
     (tmp_path / name).write_bytes((tmp_path / "mine.tiktoken").read_bytes().replace(b"\n", end))
-    with pytest.warns(PatternFromHash, match=rf'{name} is the vocabulary of Mine.*in NFC is split.*pattern="qwen3\.5"'):
+    with pytest.warns(
+        PatternFromHash, match=rf'by its hash, {name} is the vocabulary of Mine.*in NFC is split.*pattern="qwen3\.5"'
+    ):
         opened = BPETokenizer.from_pretrained(tmp_path / name)
     assert opened.pattern == "qwen3.5"
     for text in ("e\u0301té 12345 it's", book_text()[:3_000]):
@@ -49,7 +51,7 @@ def test_what_is_not_known_needs_a_pattern(ours, tmp_path):
     content = (tmp_path / "mine.tiktoken").read_bytes()
     for name in ("other.tiktoken", "other.model"):
         (tmp_path / name).write_bytes(content.rpartition(b"\n")[0].rpartition(b"\n")[0] + b"\n")
-        with pytest.raises(TokenizerFileError, match='holds no pattern: name the one to split with, as in pattern="cl'):
+        with pytest.raises(TokenizerFileError, match='has no pattern: name the one to split with, as in pattern="cl'):
             BPETokenizer.from_pretrained(tmp_path / name)
         assert BPETokenizer.from_pretrained(tmp_path / name, pattern="gpt2").encode("low")
 

@@ -197,15 +197,15 @@ UNK, A = piece("<unk>", kind=2), piece("a")
         (model(UNK, A, normalizer=b"\x32\x03a\tb"), "normalization_rule_tsv: rules that are not compiled"),
         (model(UNK, A, normalizer=b"\x12\x02ab"), "precompiled_charsmap"),
         (model(UNK, A, piece("b", kind=5)), r"pieces\[2\]: 'b' is marked as unused"),
-        (model(UNK, A, A), r"pieces\[2\]: 'a' is piece 1 already"),
+        (model(UNK, A, A), r"pieces\[2\]: 'a' is already piece 1"),
         (model(UNK, A, piece("")), r"pieces\[2\]: is empty"),
         (model(UNK, A, piece("b", float("nan"))), r"pieces\[2\]: has a score that is not a number"),
         (model(UNK, A, piece("<0xZZ>", kind=6), trainer=b"\x18\x02\x98\x02\x01"), "marked as a byte"),
         (model(UNK, A, piece("<0x-1>", kind=6), trainer=b"\x18\x02\x98\x02\x01"), "marked as a byte"),
         (model(UNK, A, piece("<0x1 >", kind=6), trainer=b"\x18\x02\x98\x02\x01"), "marked as a byte"),
-        (model(UNK, A, piece("ab")), "'ab' holds 'b', which is not a piece itself"),
-        (model(UNK, A, piece("abc"), piece("bc")), "holds '[bc]', which is not a piece itself"),
-        (b"", "holds no piece|is empty"),
+        (model(UNK, A, piece("ab")), "'ab' contains 'b', which is not a piece"),
+        (model(UNK, A, piece("abc"), piece("bc")), "contains '[bc]', which is not a piece"),
+        (b"", "has no pieces|is empty"),
         (b"version https://git-lfs.github.com/spec/v1\n", "pointer of Git LFS|minbpe"),
     ],
 )
@@ -246,19 +246,58 @@ def test_equal_scores_and_pieces_of_one_kind(tmp_path):
 
 
 def test_what_is_not_saved_onwards_is_refused_with_the_true_reason(tmp_path):
-    """As Mistral's files: runs of spaces with one score (v1), symbols that never merge with their neighbours (v3)."""
+    """Pieces of one score that overlap, and symbols that never merge with their neighbours, as in Mistral's v3."""
     spaces = b"\x20\x00"  # none is removed, which Hugging Face's components do
     letters = [piece(char, -5.0) for char in "ab\u2581"]
-    runs = [piece("\u2581\u2581", -1.0), piece("\u2581\u2581\u2581\u2581", -1.0)]
-    (tmp_path / "v1").write_bytes(model(UNK, *runs, *letters, normalizer=spaces))
+    tied = [piece("ab", -1.0), piece("ba", -1.0)]
+    (tmp_path / "tied").write_bytes(model(UNK, *tied, *letters, normalizer=spaces))
     (tmp_path / "v3").write_bytes(model(UNK, piece("[REF]", kind=4), *letters, normalizer=spaces))
     refused = [
-        ("v1", huggingface.save, r"'▁▁' and '▁▁▁▁' have one score, so that the one further left is merged first"),
-        ("v3", huggingface.save, r"symbols that never merge with their neighbours, such as '\[REF\]'"),
-        ("v3", gguf_save.save, r"symbols that never merge with their neighbours, such as '\[REF\]'"),
+        ("tied", huggingface.save, r"'ab' and 'ba' have the same score, so the one further left is merged first"),
+        ("v3", huggingface.save, r"such as '\[REF\]': added tokens, .* are found before ▁ is put in front of a text"),
+        ("v3", gguf_save.save, r"llama\.cpp puts a space before the text that follows a symbol such as '\[REF\]'"),
     ]
     for name, save, reason in refused:
         ours = BPETokenizer.from_pretrained(tmp_path / name)
         with pytest.raises(ConversionError, match=reason):
             save(ours.spec, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("lengths", [range(2, 17), [*range(2, 15), 16], [2, 4], [2, 3, 7], [2]], ids=str)
+def test_runs_of_spaces_with_one_score_are_saved(lengths, tmp_path):
+    """As Mistral's v1, whose runs of 2 to 14 and 16 spaces have one score: in a list, the longest comes first."""
+    runs = [piece("\u2581" * length, -9.0) for length in lengths]
+    data = model(
+        UNK, *runs, piece("\u2581a", -1.0), *(piece(char, -5.0) for char in "ab\u2581"), normalizer=b"\x20\x00"
+    )
+    ours, theirs = both(tmp_path, data)
+    texts = [before + " " * n + after for n in range(60) for before in ("", "b", "a") for after in ("", "a", "b  b")]
+    ours.save(tmp_path / "folder")
+    saved = BPETokenizer.from_pretrained(tmp_path / "folder")
+    hugging = pytest.importorskip("tokenizers").Tokenizer.from_file(str(tmp_path / "folder" / "tokenizer.json"))
+    for text in texts:
+        ids = theirs.encode(text)
+        assert ours.encode(text) == saved.encode(text) == hugging.encode(text).ids == ids, (lengths, text)
+
+
+def test_symbols_are_saved_where_nothing_is_put_before_the_text(tmp_path):
+    spaces = b"\x20\x00\x18\x00"  # no dummy prefix, no space removed
+    letters = [piece(char, -5.0) for char in "abf[]\u2581"]
+    data = model(
+        UNK,
+        piece("[f]", kind=4),
+        piece("[f]a", kind=4),
+        piece("]a", -1.0),
+        piece("ab", -2.0),
+        *letters,
+        normalizer=spaces,
+    )
+    ours, theirs = both(tmp_path, data)
+    ours.save(tmp_path / "folder")
+    saved = BPETokenizer.from_pretrained(tmp_path / "folder")
+    hugging = pytest.importorskip("tokenizers").Tokenizer.from_file(str(tmp_path / "folder" / "tokenizer.json"))
+    rng = random.Random(52)
+    for text in ["[f]", "[f]ab", " [f] [f]a", *("".join(rng.choices(["[f]", *"ab[f] "], k=9)) for _ in range(300))]:
+        ids = theirs.encode(text)
+        assert ours.encode(text) == saved.encode(text) == hugging.encode(text).ids == ids, text

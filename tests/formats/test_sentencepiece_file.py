@@ -211,8 +211,8 @@ def test_what_protobuf_allows(data, same, tmp_path):
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"", "holds no piece"),
-        (field(2, b""), "holds no piece"),
+        (b"", "has no pieces"),
+        (field(2, b""), "has no pieces"),
         (b"\x0a", "the model at byte 1: a number does not end"),
         (b"\x0a\x05abcd", "the model at byte 0: field 1 should end at byte 7, beyond the end at 6"),
         (piece(b"a") + b"\x0a\x02\x0a\x01", "piece 1 at byte 7: field 1 should end at byte 10, beyond the end at 9"),

@@ -168,7 +168,7 @@ def test_a_pattern_that_covers_all_splits_alike(pattern):
     regex = pytest.importorskip("regex")
     covering = covering_pattern(pattern)
     for text in map(assigned, texts()):
-        pieces = [found[0] for found in regex.finditer(covering, text)]
+        pieces = [found[0] for found in regex.finditer(covering, text, regex.V1 if "&&" in covering else 0)]
         assert pieces == [piece for piece in Split(pattern).split(text) if piece]
     named = PATTERNS.get(pattern)
     assert without_covering(covering) == (named.regex if named else pattern)

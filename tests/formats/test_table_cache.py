@@ -16,7 +16,7 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer, SpecialTokenError, native
 from bpelab._support.cache_dir import cache_dir
-from bpelab.formats import huggingface
+from bpelab.formats.tokenizer_json_save import tokenizer_json
 from bpelab.model import disk_cache
 from bpelab.model.initial_symbols import InitialSymbols
 
@@ -67,9 +67,9 @@ def same(one, two):
     assert one.model.tokens == two.model.tokens
     assert dict(one.model.merges) == dict(two.model.merges)
     assert one.model.alphabet == two.model.alphabet
-    assert (one.model.ignore_merges, one.model.units) == (two.model.ignore_merges, two.model.units)
+    assert (one.model.ignore_merges, one.model.initial_symbols) == (two.model.ignore_merges, two.model.initial_symbols)
     assert one.special_tokens == two.special_tokens
-    assert huggingface.tokenizer_json(one.spec) == huggingface.tokenizer_json(two.spec)
+    assert tokenizer_json(one.spec) == tokenizer_json(two.spec)
 
 
 def test_a_tokenizer_json(source, kept):
@@ -79,6 +79,13 @@ def test_a_tokenizer_json(source, kept):
     second = BPETokenizer.from_pretrained(source)
     assert tables(kept)[0].stat().st_mtime_ns == before
     same(first, second)
+
+
+def test_opening_makes_no_dictionaries(source, kept):
+    for _ in ("from the file", "from the cache"):
+        model = BPETokenizer.from_pretrained(source).model
+        assert not {"tokens", "ids", "alphabet", "merges"} & set(vars(model))
+    assert len(tables(kept)) == 1
 
 
 def test_ranks(source, kept):
@@ -99,14 +106,14 @@ def test_an_encoding_of_tiktoken(kept):
     assert first.model.tokens == second.model.tokens
 
 
-def test_units_are_kept(kept, large):
-    units = InitialSymbols(
+def test_initial_symbols_are_kept(kept, large):
+    initial_symbols = InitialSymbols(
         characters=False, byte_tokens={1: 5}, unk_id=7, fuse_unk=True, prefix=b"#\xff", suffix=b"</w>"
     )
-    model = BPEModel(large.tokens, large.merges, {b"a": large.ids[b"a"]}, True, units)
+    model = BPEModel(large.tokens, large.merges, {b"a": large.ids[b"a"]}, True, initial_symbols)
     disk_cache.store("x", model, "é\0".encode())
     found, extra = disk_cache.fetch("x")
-    assert (found.units, found.ignore_merges, extra) == (units, True, "é\0".encode())
+    assert (found.initial_symbols, found.ignore_merges, extra) == (initial_symbols, True, "é\0".encode())
     assert found.tokens == model.tokens and found.merges == model.merges
 
 
@@ -174,8 +181,8 @@ NUMBERS = bytes(4 * TOKENS)
         joined(b"x 5", b"", b"", b"\0\0", NUMBERS[:400], NUMBERS[:400], b""),
         joined(b"x 5", b"", b"", b"\0\0", NUMBERS, NUMBERS, b"longer than all tokens are"),
         *(
-            joined(b"x 5", b"", units, b"\0\0", NUMBERS, NUMBERS, b"")
-            for units in (
+            joined(b"x 5", b"", initial_symbols, b"\0\0", NUMBERS, NUMBERS, b"")
+            for initial_symbols in (
                 b"[1,2]", b"{}", b"\xff" * 9, b"[" * 60_000, b"5", b'{"x": 1}',
                 b'{"byte_tokens": 5, "prefix": "", "suffix": ""}',
                 b'{"byte_tokens": null, "prefix": "", "suffix": ""}',

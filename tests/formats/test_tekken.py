@@ -115,7 +115,7 @@ def test_it_is_known_by_its_content(first, tokens, tmp_path):
     assert BPETokenizer.from_pretrained(tmp_path).encode(TEXTS[0]) == expected
     for name in ("tekken_240911.json", "tokenizer.bin", "tekken"):
         assert BPETokenizer.from_pretrained(written(tmp_path, data, name)).encode(TEXTS[0]) == expected
-    with pytest.raises(TokenizerFileError, match="says itself how text is split"):
+    with pytest.raises(TokenizerFileError, match="already says how text is split"):
         BPETokenizer.from_pretrained(tmp_path / "tekken.json", pattern="gpt2")
 
 
@@ -169,12 +169,12 @@ def test_on_the_command_line(tokens, tmp_path, capsys):
         (lambda d: d["vocab"][300].update(token_bytes="?"), r"vocab\[300\]\.token_bytes: is not Base64"),
         (lambda d: d["vocab"][300].update(token_bytes=5), r"vocab\[300\]\.token_bytes: expected a string, found 5"),
         (lambda d: d["vocab"][7].update(token_bytes="YQ=="), "expected the byte 7"),
-        (lambda d: d["vocab"][300].update(token_bytes="YQ=="), "b'a' is token 97 already"),
-        (lambda d: d["config"].update(version="v11"), "special_tokens: is missing; files may do without it up to .*v7"),
+        (lambda d: d["vocab"][300].update(token_bytes="YQ=="), "b'a' is already token 97"),
+        (lambda d: d["config"].update(version="v11"), "special_tokens: is missing; only files up to version .*v7"),
         (lambda d: d.update(special_tokens={}), "special_tokens: expected a list, found an object"),
         (lambda d: d.update(special_tokens=named("a")[::-1] + named("b")), r"special_tokens\[1\]\.rank: expected 1"),
-        (lambda d: d.update(special_tokens=named(*"ab", "a")), "'a' is there twice"),
-        (lambda d: d.update(special_tokens=named(*map(str, range(41)))), "there are 41, and config has room for 40"),
+        (lambda d: d.update(special_tokens=named(*"ab", "a")), "'a' occurs twice"),
+        (lambda d: d.update(special_tokens=named(*map(str, range(41)))), "there are 41, but config has room for 40"),
     ],
 )
 def test_files_that_are_wrong(change, message, tokens, tmp_path):
@@ -190,7 +190,7 @@ def test_what_it_cannot_hold(tmp_path):
     with pytest.raises(ConversionError, match=r"special tokens from 0 on, .*'<\|end\|>' is 399 here"):
         save(behind.spec, tmp_path / "x.json")
     shuffled = {bytes([byte]): byte ^ 1 for byte in range(256)}
-    with pytest.raises(ConversionError, match=r"the 256 bytes right after .* b'\\x01' is 0, and not 0"):
+    with pytest.raises(ConversionError, match=r"the 256 bytes right after .* b'\\x01' is 0$"):
         save(BPETokenizer(BPEModel.from_ranks(shuffled)).spec, tmp_path / "x.json")
     with pytest.raises(ConversionError, match="no normalizer"):
         convert(train(book_text()[:9_000], 400, normalizer="NFC"), tmp_path / "x.json", "tekken")

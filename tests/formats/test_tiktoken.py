@@ -43,9 +43,9 @@ def test_encodings_load(name):
 def test_names_that_tiktoken_does_not_know():
     pytest.importorskip("tiktoken")
     for name, meant in (("cl100k", "cl100k_base"), ("gpt4o", "gpt-4o"), ("text-davinci-3", "text-davinci-003")):
-        with pytest.raises(ValueError, match=f"no encoding and no model '{name}': did you mean {meant}"):
+        with pytest.raises(ValueError, match=f"no encoding or model named '{name}': did you mean {meant}"):
             BPETokenizer.from_tiktoken(name)
-    with pytest.raises(ValueError, match=r"no encoding and no model 'zzz': its encodings are .*cl100k_base"):
+    with pytest.raises(ValueError, match=r"no encoding or model named 'zzz': its encodings are .*cl100k_base"):
         BPETokenizer.from_tiktoken("zzz")
     with pytest.raises(TypeError):
         BPETokenizer.from_tiktoken(5)
@@ -109,7 +109,7 @@ LINE = base64.b64encode(b"ab").decode()
         ("!!! 1\n", "line 1"),
         (" 1\n", "line 1"),
         (f"{LINE} {'9' * 5_000}\n", "line 1"),
-        ("", "holds no token"),
+        ("", "has no tokens"),
     ],
 )
 def test_rank_files_that_are_wrong(content, where, tmp_path):
@@ -142,7 +142,7 @@ def test_a_list_of_all_cuts_becomes_ranks_again(ignore_merges):
     pytest.importorskip("tiktoken")
     table = BPEModel.from_ranks(BPETokenizer.train(book_text()[:60_000], 700).model.ids)
     listed = BPEModel.from_vocab(table.tokens, all_cuts(table))
-    assert len(listed.merges) > 700 - 256 and not listed.recovered_merges.exact
+    assert len(listed.merges) > 700 - 256
     model = BPEModel(listed.tokens, listed.merges, listed.alphabet, ignore_merges)
     ours = BPETokenizer(model, pattern="llama3", encoder="naive")
     theirs = ours.to_tiktoken()

@@ -52,7 +52,7 @@ def test_it_opens_with_keys_in_any_order(tmp_path):
     expected = BPETokenizer.from_pretrained(written(tmp_path, data)).encode(TEXTS[0])
     data = dict(reversed(data.items()))
     assert BPETokenizer.from_pretrained(written(tmp_path, data)).encode(TEXTS[0]) == expected
-    with pytest.raises(TokenizerFileError, match="says itself how text is split"):
+    with pytest.raises(TokenizerFileError, match="already says how text is split"):
         BPETokenizer.from_pretrained(tmp_path / "claude.json", pattern="gpt2")
 
 

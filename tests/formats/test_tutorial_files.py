@@ -70,7 +70,7 @@ def test_with_the_bytes_of_tokens(learned, shape, tmp_path):
     vocab = {str(token_id): shape(token) for token_id, token in learned.model.tokens.items()}
     check(learned, write(learned, tmp_path / "t.json", vocab=vocab))
     vocab["300"] = shape(b"other")
-    with pytest.raises(TokenizerFileError, match=r"merges\[44\]: makes .* and vocab says that 300 is b'other'"):
+    with pytest.raises(TokenizerFileError, match=r"merges\[44\]: makes .* but vocab says that 300 is b'other'"):
         open_tokenizer(write(learned, tmp_path / "t.json", vocab=vocab))
 
 

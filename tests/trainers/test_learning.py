@@ -197,7 +197,13 @@ def test_what_a_cluster_is_given(monkeypatch, built):
     )
     assert (dict(model.merges), special) == ({(97, 98): (0, 256)}, {"<a>": 257})
     ((corpus, job, client, rest),) = asked
-    given = {"form": "text", "progress": False, "least": 2, "kept": distributed.KEPT, "worker_timeout": 90}
+    given = {
+        "form": "text",
+        "progress": False,
+        "least": 2,
+        "client_memory": distributed.CLIENT_MEMORY,
+        "worker_timeout": 90,
+    }
     assert (corpus, client, rest) == ("a.txt", "local", given)
     assert (job.split, job.special.ids, job.normalize, job.field) == (GPT2, {"<a>": 0}, str.lower, "body")
     assert set(trained) == {train_native if built else train_incremental}

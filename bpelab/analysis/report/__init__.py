@@ -1,1 +1,1 @@
-"""`bpelab report`: an HTML page that compares tokenizers on texts. Begin with `measure.py`."""
+"""`bpelab report`: an HTML page that compares tokenizers on texts. `measure.py` measures, `page.py` writes."""

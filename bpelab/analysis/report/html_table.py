@@ -34,25 +34,21 @@ def percent(share: float) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], text_columns: Iterable[int] = ()) -> str:
+def table(head: str | Sequence[str], rows: Iterable[Sequence[Cell]], text_columns: Iterable[int] = ()) -> str:
     """Return a table that scrolls if it is too wide; the first column and those in `text_columns` are text.
 
-    >>> html = table(["name", "n"], [["<i>", HTML("<b>a</b>")], ["", 1234]])
+    `head` has the names of the columns; a string has ` | ` in between.
+
+    >>> html = table("name | n", [["<i>", HTML("<b>a</b>")], ["", 1234]])
     >>> html.count("<td"), "<i>" in html, "<b>a</b>" in html
     (4, False, True)
     """
     text = {0, *text_columns}
-    names = "".join(
-        f'<th scope="col"{_left_class(column in text)}>{_cell(name)}</th>' for column, name in enumerate(head)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{_left_class(column in text)}>{_cell(cell)}</td>" for column, cell in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
+
+    def cells(tag: str, row: Sequence[Cell]) -> str:
+        left = (' class="left"' if column in text else "" for column in range(len(row)))
+        return "".join(f"<{tag}{style}>{_cell(cell)}</{tag[:2]}>" for style, cell in zip(left, row))
+
+    names = cells('th scope="col"', head.split(" | ") if isinstance(head, str) else head)
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _left_class(text: bool) -> str:
-    return ' class="left"' if text else ""

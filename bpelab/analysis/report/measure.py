@@ -5,6 +5,7 @@ Chapter: Measuring. Cost: encoding the texts, 15,000 numbers, and each token onc
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from ..._support.progress import progress_bar
 from ..._support.textio import valid_text
@@ -150,24 +151,14 @@ def compare(
         require_integer("context", context)
     if price is not None:
         require_number("price", price)
-    names = list(tokenizers)
-    pairs = [(a, b) for index, a in enumerate(names) for b in names[index + 1 :]]
     measures = {}
     with progress_bar(progress, len(tokenizers), "measuring", " tokenizers") as advance:
         for name, tokenizer in tokenizers.items():
             measures[name] = measure(tokenizer, texts)
             advance(1)
-    return Report(
-        dict(texts),
-        measures,
-        {(a, b): overlap(tokenizers[a], tokenizers[b]) for a, b in pairs},
-        {
-            name: tokenization_premiums(tokenizer, parallel, next(iter(parallel)))
-            for name, tokenizer in tokenizers.items()
-        }
-        if parallel
-        else {},
-        shape,
-        context,
-        price,
-    )
+    overlaps = {(a, b): overlap(tokenizers[a], tokenizers[b]) for a, b in combinations(tokenizers, 2)}
+    premiums = {}
+    if parallel:
+        first = next(iter(parallel))
+        premiums = {name: tokenization_premiums(each, parallel, first) for name, each in tokenizers.items()}
+    return Report(dict(texts), measures, overlaps, premiums, shape, context, price)

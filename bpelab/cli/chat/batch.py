@@ -41,7 +41,8 @@ def answer_lines(session: ChatSession, lines: Iterable[str], screen: Screen, *, 
         answer = session.last
         assert answer is not None
         if as_json:
-            _json_line(screen, asdict(answer) | {"dropped": len(answer.dropped)})
+            changed = answer.divergence and {"place": answer.divergence.place, "reason": answer.divergence.reason}
+            _json_line(screen, asdict(answer) | {"dropped": len(answer.dropped), "divergence": changed})
         else:
             screen.end(empty_line=True)
         if answer.reason == "cancelled":

@@ -3,15 +3,15 @@
 Nothing heavy is imported until one of them is called.
 """
 
-import argparse
 import os
 import sys
-from collections.abc import Callable
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...chat.models.suggested import to_try
 from ...errors import BPELabError
+from ..arguments import CommandMaker, positive_int
 
 if TYPE_CHECKING:
     from ...chat.session import ChatSession
@@ -33,20 +33,10 @@ EXAMPLES += to_try()
 SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")
 
 
-def _positive(word: str) -> int:
-    number = int(word)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not at least 1")
-    return number
-
-
-_positive.__name__ = "number"  # what argparse calls it where it is not one
-
-
-def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
+def add_commands(command: CommandMaker) -> None:
+    """Add the two commands."""
     chat = command("chat", "talk with a language model that runs on this machine", run_chat)
-    chat.epilog, chat.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    chat.epilog = EXAMPLES
     chat.add_argument(
         "--model", "-m", help="a GGUF file, a folder, or a Hub id such as owner/name or owner/name:Q4_K_M"
     )
@@ -59,12 +49,14 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     chat.add_argument("--system", metavar="TEXT", help="the system message")
     chat.add_argument("--prompt", "-p", metavar="TEXT", help="one message: print the answer and exit")
     chat.add_argument("--load", metavar="FILE", help="continue a conversation that /save wrote")
-    chat.add_argument("--max-new-tokens", type=_positive, metavar="N", help="maximum tokens per answer (default: 256)")
     chat.add_argument(
-        "--n-ctx", type=_positive, metavar="N", help="context size in tokens (default: the model's, <= 4096)"
+        "--max-new-tokens", type=positive_int, metavar="N", help="maximum tokens per answer (default: 256)"
+    )
+    chat.add_argument(
+        "--n-ctx", type=positive_int, metavar="N", help="context size in tokens (default: the model's, <= 4096)"
     )
     chat.add_argument("--n-gpu-layers", type=int, metavar="N", help="layers on the GPU (default: all that fit)")
-    chat.add_argument("--threads", type=_positive, metavar="N", help="threads (default: the backend's own choice)")
+    chat.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: the backend's own choice)")
     chat.add_argument("--temperature", type=float, help="temperature; 0, the default, takes the likeliest token")
     chat.add_argument("--top-k", type=int, metavar="N", help="sample from the N likeliest tokens only")
     chat.add_argument(
@@ -86,13 +78,13 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     doctor.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run_doctor(args: argparse.Namespace) -> int:
+def run_doctor(args: Namespace) -> int:
     from ...chat.hardware.report import run
 
     return run(args.json)
 
 
-def run_chat(args: argparse.Namespace) -> int:
+def run_chat(args: Namespace) -> int:
     from .batch import answer_lines
     from .output import Screen, one_line_error
     from .terminal import Terminal
@@ -115,7 +107,7 @@ def run_chat(args: argparse.Namespace) -> int:
         raise BPELabError(one_line_error(error)) from error  # the message may contain anything from a file
 
 
-def _session(args: argparse.Namespace) -> "ChatSession":
+def _session(args: Namespace) -> "ChatSession":
     from dataclasses import replace
 
     from ...chat.sampling import Sampling

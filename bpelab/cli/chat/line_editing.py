@@ -24,8 +24,8 @@ def line_editing(commands: Iterable[str]) -> Iterator[None]:
         return
     names = sorted(commands)
 
-    def complete(begun: str, number: int) -> str | None:
-        fits = [f"{name} " for name in names if name.startswith(begun)] if readline.get_begidx() == 0 and begun else []
+    def complete(text: str, number: int) -> str | None:
+        fits = [f"{name} " for name in names if name.startswith(text)] if readline.get_begidx() == 0 and text else []
         return fits[number] if number < len(fits) else None
 
     former, delimiters = readline.get_completer(), readline.get_completer_delims()

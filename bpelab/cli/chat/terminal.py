@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..._support.nearest_name import nearest
+from ..._support.validate import check_size
 from ...chat.response import Response
 from ...chat.sampling import SETTINGS
 from ...chat.session import ChatSession
@@ -174,10 +175,9 @@ class Terminal:
             raise BPELabError(f"/set {name} needs a number, not {value!r}") from None
         if name != "max_new_tokens":
             self._session.sampling = replace(self._session.sampling, **{name: number})
-        elif isinstance(number, int) and number > 0:
-            self._session.max_new_tokens = number
         else:
-            raise BPELabError(f"max_new_tokens is a number from 1 up, not {value}")
+            check_size(number, name, 1)
+            self._session.max_new_tokens = number
         self._screen.note(f"{name} is {number}")
 
     def _stats(self, rest: str) -> None:
@@ -219,6 +219,8 @@ def statistics(session: ChatSession) -> str:
     if answer.first_token_seconds is not None:
         rate = "" if answer.tokens_per_second is None else f", then {answer.tokens_per_second:,.1f} tokens a second"
         lines.append(f"speed     first token after {answer.first_token_seconds:.3f} s{rate}")
+    if answer.divergence is not None:
+        lines.append(f"changed   from id {answer.divergence.place:,} on: {answer.divergence.reason}")
     if answer.dropped:
         lines.append(f"left out  {len(answer.dropped):,} messages")
     if session.parity is not None:

@@ -20,7 +20,7 @@ from ..fixtures import trained_tokenizer
 
 
 def texts_lost(tokenizer, texts):
-    """Return the `texts` that encoding and decoding doesn't give back unchanged, in order."""
+    """Return the `texts` that don't survive encoding and decoding, in order."""
     return [text for text in texts if tokenizer.decode(tokenizer.encode(text)) != text]
 
 

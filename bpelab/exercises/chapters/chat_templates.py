@@ -56,7 +56,7 @@ def turns_to_drop(turns, always, max_tokens, reserve):
 
 
 @lru_cache(1)
-def _tokenizer() -> BPETokenizer:
+def chat_tokenizer() -> BPETokenizer:
     """Return the tokenizer that the chapter trains."""
     return BPETokenizer.train(book_text(), 2000, special_tokens=["<|im_start|>", "<|im_end|>"], progress=False)
 
@@ -112,7 +112,7 @@ EXERCISES = [
         ),
         level="hard",
         next_step="Compare with `apply_chat_template` on a conversation in which somebody writes `<|im_end|>`.",
-        call=lambda answer, messages: answer(_tokenizer(), messages),
+        call=lambda answer, messages: answer(chat_tokenizer(), messages),
         format_call=_show_conversation,
         is_valid=_messages,
     ),
@@ -128,7 +128,7 @@ EXERCISES = [
         ),
         level="hard",
         next_step="In fine-tuning, the loss is often computed on these tokens alone.",
-        call=lambda answer, messages: answer(_tokenizer(), messages),
+        call=lambda answer, messages: answer(chat_tokenizer(), messages),
         format_call=_show_conversation,
         is_valid=_messages,
     ),

@@ -10,8 +10,6 @@ from ...trainers.naive import replace_pair
 from ..exercise import Exercise
 from ..fixtures import BYTE_RANKS, learned_merges, models, models_and_pieces
 
-BACKWARDS = BPEModel.from_ranks(BYTE_RANKS | {b"abc": 256, b"ab": 257}, ignore_merges=False)
-
 
 def by_hand() -> list[bytes]:
     """Return the tokens of b"abcabc", as a list of bytes."""

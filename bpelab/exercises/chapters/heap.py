@@ -1,12 +1,11 @@
 """The exercises of *A heap*."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import wraps
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from itertools import product
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from ...encoders import HeapEncoder, NaiveEncoder
 from ...model.bpe import BPEModel
@@ -83,19 +82,12 @@ def stamped(model, piece):
     return [token for token in ids if token is not None]
 
 
-def _trace(model: BPEModel, piece: bytes) -> list[Any]:
-    return list(trace_encode(HeapEncoder(model), piece))
-
-
 def _show_trace(name: str, model: BPEModel, piece: bytes) -> str:
     return f'{name}(list(trace_encode(ENCODERS["heap"]({code(model)}), {code(piece)})))'
 
 
-Lists = tuple[list[int | None], list[int], list[int], int, int]
-
-
-def _linked_lists() -> Iterator[Lists]:
-    """Yield lists of up to five nodes, with some of them taken out already, and every node that has a neighbour."""
+def _linked_lists() -> Iterator[tuple[list[int | None], list[int], list[int], int, int]]:
+    """Yield lists of up to five nodes, some of them already removed, and every node that has a neighbour."""
     for size in range(2, 6):
         for gone in product((False, True), repeat=size - 1):
             nodes = [0, *(node for node in range(1, size) if not gone[node - 1])]
@@ -115,27 +107,26 @@ def _walks(result: Any, ids: list[Any], previous: list[int], following: list[int
         result = list(result)
     if isinstance(result, list) and all(isinstance(node, int) for node in result):
         result = sorted(result)
-    right: list[Any] = []
-    left: list[Any] = []
-    node = 0
-    while 0 <= node < len(ids) and len(right) <= len(ids):
-        right.append((node, ids[node]))
-        node = following[node]
-    node = right[-1][0]
-    while 0 <= node < len(ids) and len(left) <= len(ids):
-        left.append((node, ids[node]))
-        node = previous[node]
+
+    def walk(links: list[int], node: int) -> list[Any]:
+        nodes: list[Any] = []
+        while 0 <= node < len(ids) and len(nodes) <= len(ids):
+            nodes.append((node, ids[node]))
+            node = links[node]
+        return nodes
+
+    right = walk(following, 0)
+    left = walk(previous, right[-1][0])
     return {"returned": result, "from left to right": right, "from right to left": left}
 
 
 def _count_steps(result: Any) -> Any:
-    if not (isinstance(result, tuple) and len(result) == 2):
-        return "not a pair"
-    model, piece = result
-    if not (isinstance(model, BPEModel) and isinstance(piece, bytes)):
-        return "not a model and bytes"
-    actions = [step.action for step in _trace(model, piece) if isinstance(step, HeapStep)]
-    return {"bytes": len(piece), "pop": actions.count("pop"), "stale": actions.count("stale")}
+    match result:
+        case tuple((BPEModel() as model, bytes() as piece)):
+            steps = trace_encode(HeapEncoder(model), piece)
+            actions = [step.action for step in steps if isinstance(step, HeapStep)]
+            return {"bytes": len(piece), "pop": actions.count("pop"), "stale": actions.count("stale")}
+    return "not a pair of a model and bytes"
 
 
 def _about_stale(got: Any) -> str | None:
@@ -148,38 +139,20 @@ def _about_stale(got: Any) -> str | None:
     return "An entry was stale." if got["stale"] else None
 
 
-@contextmanager
-def _noting_encoders(used: set[str]) -> Iterator[None]:
-    originals: dict[type, Callable[..., Any]] = {
-        NaiveEncoder: NaiveEncoder.encode_piece,
-        HeapEncoder: HeapEncoder.encode_piece,
-    }
-
-    def noted(kind: type, name: str) -> Callable[..., Any]:
-        @wraps(originals[kind])
-        def encode_piece(*arguments: Any, **options: Any) -> Any:
-            used.add(name)
-            return originals[kind](*arguments, **options)
-
-        return encode_piece
-
-    try:
-        for kind, name in ((NaiveEncoder, "naive"), (HeapEncoder, "heap")):
-            setattr(kind, "encode_piece", noted(kind, name))  # noqa: B010
-        yield
-    finally:
-        for changed, original in originals.items():
-            setattr(changed, "encode_piece", original)  # noqa: B010
-
-
 def _encode_noting(answer: Any, model: BPEModel, limit: int, piece: bytes) -> Any:
-    used: set[str] = set()
-    with _noting_encoders(used):
+    """Return the ids from the answer's function, and which encoders it called."""
+    with (
+        patch.object(NaiveEncoder, "encode_piece", autospec=True, side_effect=NaiveEncoder.encode_piece) as naive,
+        patch.object(HeapEncoder, "encode_piece", autospec=True, side_effect=HeapEncoder.encode_piece) as heap,
+    ):
         encode = answer(model, limit)
         if encode is None or encode is Ellipsis:
             return encode
-        used.clear()
-        return {"ids": encode(piece), "encoder": " and ".join(sorted(used)) or "another"}
+        naive.reset_mock()
+        heap.reset_mock()
+        ids = encode(piece)
+    used = [name for name, calls in (("heap", heap), ("naive", naive)) if calls.called]
+    return {"ids": ids, "encoder": " and ".join(used) or "another"}
 
 
 def _same_encoding(expected: Any, got: Any) -> bool:
@@ -188,10 +161,8 @@ def _same_encoding(expected: Any, got: Any) -> bool:
 
 
 def _limits() -> Iterator[tuple[BPEModel, int, bytes]]:
-    for model in (models()[1], models()[4], models()[8]):
-        for limit in (0, 1, 4, 6, 100):
-            for piece in (b"", b"a", b"abc", b"abcd", b"lower", b"lowest", b"newestnewest"):
-                yield model, limit, piece
+    pieces = (b"", b"a", b"abc", b"abcd", b"lower", b"lowest", b"newestnewest")
+    return product((models()[1], models()[4], models()[8]), (0, 1, 4, 6, 100), pieces)
 
 
 def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
@@ -234,9 +205,8 @@ def encode_piece(vocab, piece):
 
 def _short_and_long() -> Iterator[tuple[dict[bytes, int], bytes]]:
     yield from _vocabularies_and_pieces()
-    runs = models()[5]
     for size in (100, 400, 1600):
-        yield dict(runs.ids), b"a" * size
+        yield dict(models()[5].ids), b"a" * size
 
 
 EXERCISES = [
@@ -251,7 +221,7 @@ EXERCISES = [
         ),
         level="easy",
         next_step="Can it be more than the piece has pairs at the start? Look for such a piece.",
-        call=lambda answer, model, piece: answer(_trace(model, piece)),
+        call=lambda answer, model, piece: answer(list(trace_encode(HeapEncoder(model), piece))),
         format_call=_show_trace,
     ),
     Exercise(

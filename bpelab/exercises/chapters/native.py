@@ -127,7 +127,7 @@ def _tokens_and_pieces() -> Iterator[tuple[set[bytes], bytes]]:
 
 
 def _tokens(model: BPEModel) -> set[bytes]:
-    """Return the tokens of a model without single bytes, which are many and cross no boundary."""
+    """Return a model's tokens, except most single bytes: there are many, and none crosses a boundary."""
     return {b"a"} | {token for token in model.tokens.values() if token not in BYTE_RANKS}
 
 

@@ -2,13 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from ...trainers.naive import replace_pair, train_naive
 from ..exercise import Exercise
-from ..fixtures import CORPORA
-
-Merges = list[tuple[bytes, bytes]]
+from ..fixtures import CORPORA, Merges, is_close, learned_merges
 
 
 def to_old_ids(ids, made_of):
@@ -122,15 +119,6 @@ def _are_sequences(ids: list[int], made_of: dict[int, tuple[int, int]]) -> bool:
     return min([*ids, *made_of], default=0) >= 0 and all(max(pair) < token for token, pair in made_of.items())
 
 
-def _learned(words: dict[bytes, int], number: int) -> Merges:
-    tokens = [bytes([byte]) for byte in range(256)]
-    merges = []
-    for step in train_naive(words, number, 1):
-        merges.append((tokens[step.left], tokens[step.right]))
-        tokens.append(step.token)
-    return merges
-
-
 def _merge_lists() -> Iterator[tuple[Merges]]:
     yield ([],)
     yield ([(b"a", b"b")],)
@@ -140,10 +128,11 @@ def _merge_lists() -> Iterator[tuple[Merges]]:
     yield ([(b"a", b"a"), (b"aa", b"a"), (b"a", b"aa"), (b"aaa", b"aa")],)
     yield ([(b"a", b"b"), (b"c", b"d"), (b"a", b"b"), (b"ab", b"cd")],)
     for first, second in zip(CORPORA[7:], CORPORA[8:]):
-        yield (_learned(first, 6) + _learned(second, 6),)
-        yield (_learned(second, 6) + _learned(first, 6),)
+        yield (learned_merges(first, 6) + learned_merges(second, 6),)
+        yield (learned_merges(second, 6) + learned_merges(first, 6),)
     yield (
-        _learned({b"red": 3, b"bread": 2, b" ready": 2}, 6) + _learned({b" wren": 3, b" wrote": 2, b" wreck": 2}, 9),
+        learned_merges({b"red": 3, b"bread": 2, b" ready": 2}, 6)
+        + learned_merges({b" wren": 3, b" wrote": 2, b" wreck": 2}, 9),
     )
 
 
@@ -168,7 +157,7 @@ def _prunings() -> Iterator[tuple[Merges, dict[bytes, int], int]]:
     yield [(b"a", b"a"), (b"b", b"c"), (b"aa", b"aa")], {b"aaaa": 2, b"bc": 3}, 2
     yield [(b"a", b"b"), (b"x", b"y"), (b"ab", b"c")], {b"abc": 2, b"xy": 1}, 2
     for words in CORPORA[7:]:
-        merges = _learned(words, 8)
+        merges = learned_merges(words, 8)
         if len({left + right for left, right in merges}) == len(merges):
             counts = {left + right: 7 * len(right) % 5 for left, right in merges}
             yield merges, counts, 3
@@ -197,14 +186,6 @@ def _tables() -> Iterator[tuple[list[list[float]], list[list[int]]]]:
 def _are_tables(rows: list[list[float]], parts: list[list[int]]) -> bool:
     ids = [token for tokens in parts for token in tokens]
     return len({len(row) for row in rows}) == 1 and min(ids, default=0) >= 0 and max(ids, default=0) < len(rows)
-
-
-def _close(expected: Any, got: Any) -> bool:
-    """Compare numbers, or lists of them, up to rounding errors."""
-    if isinstance(expected, list):
-        same = isinstance(got, (list, tuple)) and len(got) == len(expected)
-        return same and all(map(_close, expected, got))
-    return math.isclose(expected, got, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _predictions() -> Iterator[tuple[list[bytes], list[float]]]:
@@ -281,7 +262,7 @@ EXERCISES = [
             "Multiply the new row with any vector: its logit is the mean of those of its parts, never above the "
             "largest."
         ),
-        equal=_close,
+        equal=is_close,
         is_valid=_are_tables,
     ),
     Exercise(
@@ -296,7 +277,7 @@ EXERCISES = [
         ),
         level="easy",
         next_step="A model that knows nothing gives each of 256 bytes the same probability. How many bits?",
-        equal=_close,
+        equal=is_close,
         is_valid=_are_predictions,
     ),
 ]

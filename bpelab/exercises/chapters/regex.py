@@ -181,8 +181,10 @@ EXERCISES = [
         digits_from_the_right,
         _texts,
         (
-            r"One to three digits, \d{1,3}, are a piece if what follows is a whole number of threes and then no digit.",
-            r"A look-ahead says that: (?=(?:\d{3})*(?!\d)). For every other character add |\D.",
+            "One to three digits are a piece if a whole number of threes follows, and then no digit. "
+            "A look-ahead, (?=...), asks for what follows without taking it.",
+            r"Any number of threes is (?:\d{3})*, and no digit is (?!\d). "
+            "Other characters need an alternative of their own.",
         ),
         level="medium",
         next_step="Try it on `1,234,567` and on `1234.5678`: after a separator the counting begins again.",

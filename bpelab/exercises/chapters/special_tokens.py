@@ -27,8 +27,11 @@ def past_the_filter(names, target):
     The filter is `for name in names: text = text.replace(name, "")`, and `target` is one of
     `names`.
     """
-    middle = len(target) // 2
-    return target[:middle] + target + target[middle:]
+    text = target
+    for name in reversed(names):  # undo the filter, its last name first
+        middle = len(name) // 2
+        text = text.replace(name, name[:middle] + name + name[middle:])
+    return text
 
 
 def _texts() -> Iterator[tuple[str, list[str]]]:
@@ -47,6 +50,8 @@ def _filters() -> Iterator[tuple[list[str], str]]:
         ["<|im_start|>", "<|im_end|>"],
         ["<bos>", "<start_of_turn>", "<end_of_turn>"],
         ["[INST]", "[/INST]", "</s>", "<s>"],
+        ["<|end|>", "|end|"],
+        ["|end|", "<|end|>"],
     ]
     for names in lists:
         for name in names:
@@ -115,7 +120,7 @@ EXERCISES = [
         _filters,
         (
             "The filter goes over the text once for each name. It misses a name that only comes together after that.",
-            "Put the target inside itself.",
+            "Put the target inside itself. If that holds another name, undo the filter, its last name first.",
         ),
         level="medium",
         next_step="Would a second pass of the filter stop you? Write the text that survives three.",

@@ -1,14 +1,15 @@
 """The exercises of *Characters, words, subwords*."""
 
 import copy
-import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from ...baselines import BASELINES, Baseline
+from ...baselines import BASELINES
+from ...baselines.common import Baseline
 from ...notebook.messages import code
 from ..exercise import Exercise
+from ..fixtures import call_with_set, is_close, show_with_set
 
 CORPUS = "the baker saw the fishing boat, the boat saw the baker; baking and fishing and the boat, the baker and a boat"
 SIZES = {"characters": 15, "words": 6, "schoolbook": 40, "wordpiece": 45, "unigram": 35}
@@ -58,12 +59,6 @@ def _show(name: str, kind: str, argument: Any) -> str:
     return f"{name}(BASELINES[{kind!r}].train({code(CORPUS)}, {SIZES[kind]}), {code(argument)})"
 
 
-def _close(expected: Any, got: Any) -> bool:
-    if isinstance(expected, float) and isinstance(got, float):
-        return math.isclose(expected, got, abs_tol=1e-9)
-    return bool(expected == got)  # an int may be too large for a float
-
-
 def _texts() -> Iterator[tuple[str, str]]:
     for text in (
         "",
@@ -90,14 +85,6 @@ def _words() -> Iterator[tuple[str, list[str]]]:
         yield word, ["un", "hap", "unha", "p", "py", "happy"]
 
 
-def _call_with_set(answer: Any, word: str, pieces: list[str]) -> Any:
-    return answer(word, set(pieces))  # the inputs have lists, which can be shrunk
-
-
-def _show_set(name: str, word: str, pieces: list[str]) -> str:
-    return f"{name}({code(word)}, {code(set(pieces))})"
-
-
 def _names() -> Iterator[tuple[str, list[str]]]:
     special = ["<unk>", "[UNK]", "</w>", "##ing"]
     for kind in BASELINES:
@@ -119,7 +106,7 @@ EXERCISES = [
         ),
         level="easy",
         next_step="A share of 0 says nothing about length: count the tokens as well.",
-        equal=_close,
+        equal=is_close,
         call=_call,
         format_call=_show,
         is_valid=lambda kind, text: kind in BASELINES,
@@ -135,8 +122,8 @@ EXERCISES = [
         ),
         level="easy",
         next_step='In "Encoding" the same idea meets the merges of BPE, and loses.',
-        call=_call_with_set,
-        format_call=_show_set,
+        call=call_with_set,
+        format_call=show_with_set,
         is_valid=lambda word, pieces: all(pieces),
     ),
     Exercise(

@@ -68,20 +68,20 @@ def give_back(tokenizer, prompt, rest):
     return len(ids) - same
 
 
-def bonds_of(merges, first):
-    """Return the bonds as a set of pairs of tokens (bytes).
+def superword_pairs(merges, first):
+    """Return the superword pairs as a set of pairs of tokens (bytes).
 
     `merges` is a list of (left, right); no token is made twice. With the merges
     a b, c d, ab cd, abcd ab and first = 2 it is {(b"ab", b"cd"), (b"cd", b"ab")}.
     """
     ends = {}  # superword -> its first and its last word token
-    bonds = set()
+    pairs = set()
     for left, right in merges[first:]:
         left_ends, right_ends = ends.get(left, (left, left)), ends.get(right, (right, right))
-        # Bonds inside the two parts were added when these were made: only the place where they meet is new.
-        bonds.add((left_ends[1], right_ends[0]))
+        # Pairs inside the two parts were added when these were made: only the place where they meet is new.
+        pairs.add((left_ends[1], right_ends[0]))
         ends[left + right] = left_ends[0], right_ends[1]
-    return bonds
+    return pairs
 
 
 def competition(words, superwords, size):
@@ -237,23 +237,23 @@ EXERCISES = [
         level="easy",
         next_step=(
             'For how many characters must a program look back at most? "Streaming" has to know, and looks for a place '
-            "that is no bond."
+            "between two tokens that are no superword pair."
         ),
         format_call=_format_prompt,
     ),
     Exercise(
         "superwords.4",
-        "Bonds",
-        bonds_of,
+        "Superword pairs",
+        superword_pairs,
         _merge_lists,
         (
-            "A merge of two word tokens makes one bond: these two.",
+            "A merge of two word tokens makes one superword pair: these two.",
             "For a superword only its first and its last word token matter: nothing else can touch what comes next.",
-            "Keep for every superword its two ends. A merge bonds the last word of its left part to the first word of "
-            "its right part.",
+            "Keep for every superword its two ends. A merge makes a pair of the last word of its left part and the "
+            "first word of its right part.",
         ),
         level="hard",
-        next_step="Which share of the neighbours in a text is a bond? It says how long windows are.",
+        next_step="Which share of the neighbours in a text is a superword pair? It says how long the runs are.",
         is_valid=_is_merge_list,
     ),
     Exercise(

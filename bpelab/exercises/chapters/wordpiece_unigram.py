@@ -3,10 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
-from ...notebook.messages import code
 from ..exercise import Exercise
+from ..fixtures import call_with_set, is_close, show_with_set
 
 
 def bert_pieces(word, vocabulary):
@@ -78,20 +77,6 @@ def _marked() -> Iterator[tuple[str, list[str]]]:
             yield word, pieces
 
 
-def _call_with_set(answer: Any, word: str, pieces: list[str]) -> Any:
-    return answer(word, set(pieces))  # the inputs have lists, which can be shrunk
-
-
-def _show_set(name: str, word: str, pieces: list[str]) -> str:
-    return f"{name}({code(word)}, {code(set(pieces))})"
-
-
-def _close(expected: Any, got: Any) -> bool:
-    if isinstance(expected, float) and isinstance(got, float):
-        return math.isclose(expected, got, abs_tol=1e-9)
-    return bool(expected == got)  # an int may be too large for a float
-
-
 def _scored() -> Iterator[tuple[str, dict[str, float]]]:
     tables: tuple[dict[str, float], ...] = (
         {"a": -1.0},
@@ -148,8 +133,8 @@ EXERCISES = [
         ),
         level="easy",
         next_step="Which words of the book does your own BPE cut in the same way?",
-        call=_call_with_set,
-        format_call=_show_set,
+        call=call_with_set,
+        format_call=show_with_set,
         is_valid=lambda word, pieces: all(piece.removeprefix("##") for piece in pieces),
     ),
     Exercise(
@@ -164,7 +149,7 @@ EXERCISES = [
         ),
         level="medium",
         next_step="A word of n letters has 2 to the power of n - 1 cuts. Time yours beside the page's, for 20 letters.",
-        equal=_close,
+        equal=is_close,
         is_valid=lambda word, scores: word and "" not in scores,
     ),
     Exercise(

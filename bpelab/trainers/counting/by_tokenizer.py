@@ -14,6 +14,7 @@ from itertools import islice
 from ... import native as core
 from ..._support.progress import progress_bar
 from ..._support.textio import utf8_size
+from ...boundaries.named_patterns import BoundaryKind
 from ...core.pipeline import Pipeline
 from ...core.spec import TokenizerSpec
 from ...errors import TrainingError
@@ -46,12 +47,13 @@ def count_by_tokenizer(
     pipeline = Pipeline(spec, "auto", 0)
     split = pipeline.split
     in_parts = split is not None and split.cuts_words and isinstance(spec.normalizer, (UnicodeNormalizer, type(None)))
+    kind = BoundaryKind.WORDS if in_parts else BoundaryKind.NONE
     special, counts = spec.special_tokens, Counter[str]()
     with progress_bar(progress, corpus_size(corpus, input_format), "reading", "B") as advance:
 
         def segments() -> Iterator[tuple[str, int]]:
             for document in documents(corpus):
-                for text in document_parts(document, not in_parts, special, input_format, field):
+                for text in document_parts(document, kind, special, input_format, field):
                     for segment, token_id, first in pipeline.segments(text, special.special_names):
                         if token_id is None:
                             yield segment, first
@@ -78,7 +80,7 @@ def pre_token_encoder(spec: TokenizerSpec) -> Callable[[Iterable[str]], Iterator
     """
     pre_tokenizer = spec.pre_tokenizer
     if pre_tokenizer is not None and (
-        pre_tokenizer.alphabet or (pre_tokenizer.byte_level and not spec.is_byte_level)
+        pre_tokenizer.emits_byte_alphabet or (pre_tokenizer.byte_level and not spec.is_byte_level)
     ):  # pre-tokens or tokens are in the byte alphabet
         full = Pipeline(spec, "auto", 0)
         return lambda pre_tokens: (full.encode_pieces([pre_token]) for pre_token in pre_tokens)

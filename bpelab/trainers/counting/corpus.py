@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from ..._support.textio import decode_blocks, names_file, utf8_counts, utf8_size
 from ..._support.validate import refuse_keyed
-from ...boundaries.named_patterns import LOOKAHEAD, Cut, last_boundary
+from ...boundaries.named_patterns import LOOKAHEAD, BoundaryKind, last_boundary
 from ...corpus.file_formats import detect_format
 from ...errors import TrainingError
 from ...pretokenizers.split import Split
@@ -57,7 +57,7 @@ def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
 
 
 def document_parts(
-    document: str | Path, cut: Cut | bool, special: SpecialTokens, form: str | None = None, field: str = "text"
+    document: str | Path, kind: BoundaryKind, special: SpecialTokens, form: str | None = None, field: str = "text"
 ) -> Iterator[str]:
     """Yield a document, or the documents in a file, cut at boundaries into parts of about a block.
 
@@ -67,19 +67,19 @@ def document_parts(
         from ...corpus.inputs import stat_input
         from .partition import Part, texts_of
 
-        yield from texts_of(Part(stat_input(str(document), pending), None, 0), field, cut, special)
+        yield from texts_of(Part(stat_input(str(document), pending), None, 0), field, kind, special)
         return
     if isinstance(document, Path) and form is None:
         refuse_json_lines(document)
-    if isinstance(document, str) and (cut == Cut.NOWHERE or len(document) <= BLOCK):
+    if isinstance(document, str) and (kind is BoundaryKind.NONE or len(document) <= BLOCK):
         yield document
         return
     blocks = (
-        _file_blocks(document, cut == Cut.NOWHERE)
+        _file_blocks(document, kind is BoundaryKind.NONE)
         if isinstance(document, Path)
         else (document[start : start + BLOCK] for start in range(0, len(document), BLOCK))
     )
-    yield from blocks_at_boundaries(blocks, cut, special)
+    yield from blocks_at_boundaries(blocks, kind, special)
 
 
 def refuse_json_lines(path: Path) -> None:
@@ -96,14 +96,14 @@ def refuse_json_lines(path: Path) -> None:
         )
 
 
-def blocks_at_boundaries(blocks: Iterable[str], cut: Cut | bool, special: SpecialTokens) -> Iterator[str]:
+def blocks_at_boundaries(blocks: Iterable[str], kind: BoundaryKind, special: SpecialTokens) -> Iterator[str]:
     """Yield the text of some blocks in parts that end at boundaries. Cost: linear, however rare boundaries are."""
     searched: list[str] = []  # text without a boundary, or with one inside a special token
     text, known = "", 0  # text that may have a boundary after its first `known` characters
     for block in blocks:
         text += block
         settled = len(text) - special.longest
-        end = 0 if cut == Cut.NOWHERE else last_boundary(text, settled, cut)
+        end = 0 if kind is BoundaryKind.NONE else last_boundary(text, settled, kind)
         if end > known and not special.may_cross(text, end):
             yield "".join([*searched, text[:end]])
             searched, text, known = [], text[end:], 0
@@ -207,10 +207,10 @@ def training_texts(
     `whole` is a second pattern whose pieces must stay whole. The other arguments and the errors are those of
     `count_pre_tokens`. May warn with PatternMatchesLittle at the end.
     """
-    cut = cut_for(pre_tokenizer, whole or pre_tokenizer)
+    kind = boundary_kind_for(pre_tokenizer, whole or pre_tokenizer)
     seen = matched = 0
     for document in documents(corpus):
-        for text in document_parts(document, cut, special, form, field):
+        for text in document_parts(document, kind, special, form, field):
             for ordinary in strip_special(text, special, normalize):
                 if pre_tokenizer is not None and pre_tokenizer.name is None and seen < SAMPLE:
                     seen, matched = (
@@ -229,16 +229,18 @@ def training_texts(
         )
 
 
-def cut_for(*splits: Split | None) -> Cut:
+def boundary_kind_for(*splits: Split | None) -> BoundaryKind:
     """Return where a document may be cut before it is split by these patterns; nowhere for unnamed ones.
 
-    >>> cut_for(Split("gpt2")), cut_for(Split("gpt2"), Split("superbpe")), cut_for(Split("-"))
-    (<Cut.AT_WORDS: 0>, <Cut.AT_PHRASES: 2>, <Cut.NOWHERE: 1>)
+    >>> boundary_kind_for(Split("gpt2")), boundary_kind_for(Split("gpt2"), Split("superbpe"))
+    (<BoundaryKind.WORDS: 'words'>, <BoundaryKind.PHRASES: 'phrases'>)
+    >>> boundary_kind_for(Split("-"))
+    <BoundaryKind.NONE: 'none'>
     """
     known = [split for split in splits if split is not None and (split.cuts_words or split.name == "superbpe")]
     if len(known) < len(splits):
-        return Cut.NOWHERE
-    return Cut.AT_WORDS if all(split.cuts_words for split in known) else Cut.AT_PHRASES
+        return BoundaryKind.NONE
+    return BoundaryKind.WORDS if all(split.cuts_words for split in known) else BoundaryKind.PHRASES
 
 
 def strip_special(text: str, special: SpecialTokens, normalize: Callable[[str], str] | None) -> Iterator[str]:

@@ -21,12 +21,12 @@ from uuid import uuid4
 
 from ..._support.dask_client import Cluster, connect
 from ..._support.dask_wait import Watch, check_timeout
-from ...boundaries.named_patterns import Cut
+from ...boundaries.named_patterns import BoundaryKind
 from ...corpus.fsspec_files import absolute, is_address
 from ...corpus.inputs import find_inputs
 from ...pretokenizers.split import Split
 from ...vocab.special_tokens import SpecialTokens
-from .corpus import cut_for, refuse_json_lines, strip_special
+from .corpus import boundary_kind_for, refuse_json_lines, strip_special
 from .counters import PreTokenCounter, make_counter, sum_counts
 from .native import batches
 from .partition import Part, parts_of, texts_of
@@ -42,7 +42,7 @@ ROUND = 32
 """The fewest parts in a round; larger clusters take two for each thread."""
 OPEN_ROUNDS = 2
 """The number of rounds in progress at once, so that no worker waits for the slowest part of a round."""
-KEPT = 1 << 30
+CLIENT_MEMORY = 1 << 30
 """The bytes of counts that the client keeps in memory before it writes files."""
 
 
@@ -67,9 +67,9 @@ class Job:
     retries: int = 2
 
     @property
-    def cut(self) -> Cut:
+    def boundary_kind(self) -> BoundaryKind:
         """Where texts may be cut."""
-        return cut_for(self.split)
+        return boundary_kind_for(self.split)
 
     def counter(self) -> PreTokenCounter:
         """Return a new counter of pre-tokens."""
@@ -81,7 +81,7 @@ def count_part(part: Part, job: Job) -> list[PreTokenCounts]:
 
     It has no side effects, so it can safely run twice.
     """
-    texts = texts_of(part, job.field, job.cut, job.special)
+    texts = texts_of(part, job.field, job.boundary_kind, job.special)
     ordinary = (found for text in texts for found in strip_special(text, job.special, job.normalize))
     counter = job.counter()
     with closing(Runs(job.buckets, job.limit, _worker_folder())) as runs:
@@ -121,7 +121,7 @@ def count_parts(
     parts: Sequence[Part],
     job: Job,
     advance: Callable[[int], object],
-    kept: int = KEPT,
+    client_memory: int = CLIENT_MEMORY,
     least: int = 1,
 ) -> PreTokenCounts:
     """Return the counts of all parts.
@@ -145,7 +145,7 @@ def count_parts(
             bucket_of.update((future.key, (number, bucket)) for bucket, future in enumerate(sums))
             watch.add([*tables, *sums])
 
-    with closing(Runs(job.buckets, kept)) as runs:
+    with closing(Runs(job.buckets, client_memory)) as runs:
         try:
             begin_rounds()
             for future in watch.finished():
@@ -190,16 +190,16 @@ def count_files(
     form: str | None = None,
     progress: bool | None = None,
     part: int = PART,
-    kept: int = KEPT,
+    client_memory: int = CLIENT_MEMORY,
     least: int = 1,
     worker_timeout: float | None = None,
     what: str = "counting",
 ) -> PreTokenCounts:
     """Count the pre-tokens of files, folders, glob patterns or addresses on a cluster.
 
-    `form` is the format of all files (see `corpus/file_formats.py`), `part` the size of parts in bytes, `kept` the
-    bytes of counts that the client keeps in memory. Pre-tokens that occur less than `least` times in the whole corpus
-    are dropped; a value above 1 may change the merges.
+    `form` is the format of all files (see `corpus/file_formats.py`), `part` the size of parts in bytes, `client_memory`
+    the bytes of counts that the client keeps in memory. Pre-tokens that occur less than `least` times in the whole
+    corpus are dropped; a value above 1 may change the merges.
 
     After 30 s without a worker this warns (ClusterWaits) and keeps waiting, at most `worker_timeout` seconds if given,
     then raises ClusterError. Raises CorpusError naming the file, ClusterError, MissingDependencyError, ValueError.
@@ -212,12 +212,12 @@ def count_files(
         if form is None and not is_address(item.path):
             refuse_json_lines(Path(item.path))
         item.path = absolute(item.path)
-    parts = parts_of(inputs, part, job.cut)
+    parts = parts_of(inputs, part, job.boundary_kind)
     with (
         connect(cluster, worker_timeout) as watch,
         watch.progress_bar(progress, sum(item.size for item in parts), what) as advance,
     ):
-        return count_parts(watch, parts, job, advance, kept, least)
+        return count_parts(watch, parts, job, advance, client_memory, least)
 
 
 class ClusterCorpus(NamedTuple):

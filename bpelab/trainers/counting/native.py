@@ -119,7 +119,7 @@ def count_native(
     threads = threads or min(thread_count(None), MAX_THREADS)
     with ThreadCounts(max_memory, threads) as tables:
         counters = count_on_threads(texts, lambda: NativeCounter(split), threads, tables.spill, first)
-        if tables.used:
+        if tables.has_counts:
             while counters:
                 tables.take(counters.pop())
             return concat_counts(tables.sums(least))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from ...boundaries.named_patterns import Cut, iter_boundaries
+from ...boundaries.named_patterns import BoundaryKind, iter_boundaries
 from ...corpus.documents import ReadOptions, json_texts, text_blocks
 from ...corpus.fsspec_files import open_path
 from ...corpus.inputs import Input, check_unchanged
@@ -31,16 +31,16 @@ class Part(NamedTuple):
     size: int
 
 
-def parts_of(inputs: Sequence[Input], size: int, cut: Cut | bool) -> list[Part]:
-    """Partition files into parts of about `size` bytes; `cut` says where texts may be cut.
+def parts_of(inputs: Sequence[Input], size: int, kind: BoundaryKind) -> list[Part]:
+    """Partition files into parts of about `size` bytes; `kind` says where texts may be cut.
 
     Raises CorpusError, MissingDependencyError.
     """
-    return [part for source in inputs for part in _parts(source, size, cut)]
+    return [part for source in inputs for part in _parts(source, size, kind)]
 
 
-def _parts(source: Input, size: int, cut: Cut | bool) -> Iterator[Part]:
-    if source.size > size and source.form == "text" and cut != Cut.NOWHERE and _has_ranges(source):
+def _parts(source: Input, size: int, kind: BoundaryKind) -> Iterator[Part]:
+    if source.size > size and source.form == "text" and kind is not BoundaryKind.NONE and _has_ranges(source):
         bounds = [*range(0, source.size, size), source.size]
         yield from (Part(source, (a, b), b - a) for a, b in zip(bounds, bounds[1:]))
     elif source.size > size and source.form == "parquet":
@@ -64,7 +64,7 @@ def _has_ranges(source: Input) -> bool:
     return False
 
 
-def texts_of(part: Part, field: str, cut: Cut | bool, special: SpecialTokens) -> Iterator[str]:
+def texts_of(part: Part, field: str, kind: BoundaryKind, special: SpecialTokens) -> Iterator[str]:
     """Yield the texts of a part, cut at boundaries.
 
     Raises CorpusError naming the file and the position in it.
@@ -76,12 +76,12 @@ def texts_of(part: Part, field: str, cut: Cut | bool, special: SpecialTokens) ->
 
     if source.form.startswith("text"):
         if span is not None:
-            span = boundary_after(source, span[0], special, cut), boundary_after(source, span[1], special, cut)
+            span = boundary_after(source, span[0], special, kind), boundary_after(source, span[1], special, kind)
         if span is None or span[0] < span[1]:
-            yield from blocks_at_boundaries(text_blocks(source, "strict", ignore, span), cut, special)
+            yield from blocks_at_boundaries(text_blocks(source, "strict", ignore, span), kind, special)
     else:
         for text in _documents(source, options, span, ignore):
-            yield from document_parts(text, cut, special)
+            yield from document_parts(text, kind, special)
     check_unchanged(source)
 
 
@@ -95,7 +95,7 @@ def _documents(
     return json_texts(source, options, advance)
 
 
-def boundary_after(source: Input, at: int, special: SpecialTokens, cut: Cut | bool = Cut.AT_WORDS) -> int:
+def boundary_after(source: Input, at: int, special: SpecialTokens, kind: BoundaryKind = BoundaryKind.WORDS) -> int:
     """Return the first offset at or after byte `at` where the text may be cut, or the end of the file.
 
     Raises CorpusError for a file that can't be read, isn't UTF-8, or has no boundary within `MAX_SEARCHED` bytes.
@@ -117,7 +117,7 @@ def boundary_after(source: Input, at: int, special: SpecialTokens, cut: Cut | bo
             ) from error
         before = data[: at - start - skipped].decode("utf-8", "ignore")
         last = len(text) - (0 if ends else special.longest)
-        for end in iter_boundaries(text, len(before), cut):
+        for end in iter_boundaries(text, len(before), kind):
             offset = start + skipped + len(text[:end].encode())
             if offset >= at and end <= last and not special.may_cross(text, end):
                 return offset

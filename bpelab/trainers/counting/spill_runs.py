@@ -91,27 +91,30 @@ class ThreadCounts:
     buckets here, which keep a quarter in memory before they go to files.
 
     Attributes:
-        used: True once a counter's counts were moved here.
+        has_counts: True once a counter's counts were moved here.
     """
 
     def __init__(self, max_memory: int, threads: int) -> None:
         self._runs, self._share, self._lock = Runs(BUCKETS, max_memory // 4), max_memory // (8 * threads), Lock()
-        self.used = False
+        self.has_counts = False
 
     def __enter__(self) -> ThreadCounts:
         return self
 
-    def __exit__(self, *given: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self._runs.close()
 
     def spill(self, counter: NativeCounter) -> None:
-        """Take the counts of a counter if they exceed its share. Raises TrainingError if they can't be written."""
+        """Move a counter's counts to the buckets if they exceed its share of the memory.
+
+        Raises TrainingError if they can't be written.
+        """
         if counter.nbytes > self._share:
             self.take(counter)
 
     def take(self, counter: NativeCounter) -> None:
-        """Take the counts of a counter and clear it. Raises TrainingError if they can't be written."""
-        self.used = True
+        """Move a counter's counts to the buckets, and clear it. Raises TrainingError if they can't be written."""
+        self.has_counts = True
         for bucket in range(BUCKETS):
             table = counter.table(1, bucket, BUCKETS)
             with self._lock:

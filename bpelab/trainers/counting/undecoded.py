@@ -11,12 +11,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..._support.textio import utf8_size
-from ...boundaries.named_patterns import Cut, last_boundary
+from ...boundaries.named_patterns import BoundaryKind, last_boundary
 from ...corpus.file_formats import detect_format
 from ...errors import TrainingError
 from ...pretokenizers.split import Split
 from ...vocab.special_tokens import SpecialTokens
-from .corpus import BLOCK, Corpus, cut_for, document_parts, documents, not_utf8, refuse_json_lines, training_texts
+from .corpus import (
+    BLOCK,
+    Corpus,
+    boundary_kind_for,
+    document_parts,
+    documents,
+    not_utf8,
+    refuse_json_lines,
+    training_texts,
+)
 
 WINDOW = 4096
 """The number of bytes at the end of a block in which to search for a boundary."""
@@ -32,24 +41,24 @@ def undecoded_texts(
     field: str = "text",
 ) -> Iterator[str | bytes]:
     """Yield the same texts as `training_texts`, as undecoded bytes where possible, perhaps cut at other boundaries."""
-    cut = cut_for(split, split)
-    if cut == Cut.NOWHERE or special.tokens or normalize is not None:
+    kind = boundary_kind_for(split, split)
+    if kind is BoundaryKind.NONE or special.tokens or normalize is not None:
         yield from training_texts(corpus, split, special, normalize, advance, form, field)
         return
     for document in documents(corpus):
         if isinstance(document, Path) and (form or detect_format(str(document), None) or "text") == "text":
             if form is None:
                 refuse_json_lines(document)
-            for part in parts_of_file(document, cut):
+            for part in parts_of_file(document, kind):
                 yield part
                 advance(len(part))
         else:
-            for text in document_parts(document, cut, special, form, field):
+            for text in document_parts(document, kind, special, form, field):
                 yield text
                 advance(utf8_size(text))
 
 
-def parts_of_file(path: Path, cut: Cut) -> Iterator[bytes]:
+def parts_of_file(path: Path, kind: BoundaryKind) -> Iterator[bytes]:
     """Yield a file's bytes in parts of about a block that end at boundaries. Cost: linear, however rare they are.
 
     Raises TrainingError for a file that can't be read or is not UTF-8.
@@ -59,7 +68,7 @@ def parts_of_file(path: Path, cut: Cut) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             while block := file.read(BLOCK):
-                if (end := last_boundary_of_bytes(block, cut)) == 0:
+                if (end := last_boundary_of_bytes(block, kind)) == 0:
                     searched.append(block)
                     continue
                 part = b"".join([*searched, block[:end]])
@@ -70,10 +79,10 @@ def parts_of_file(path: Path, cut: Cut) -> Iterator[bytes]:
     yield _checked(b"".join(searched), path, begin)
 
 
-def last_boundary_of_bytes(block: bytes, cut: Cut) -> int:
+def last_boundary_of_bytes(block: bytes, kind: BoundaryKind) -> int:
     """Return the last boundary near the end of a UTF-8 block, or 0; the block may start and end inside a character.
 
-    >>> last_boundary_of_bytes("zwei Wörter, und".encode(), Cut.AT_WORDS)
+    >>> last_boundary_of_bytes("zwei Wörter, und".encode(), BoundaryKind.WORDS)
     12
     """
     start = max(0, len(block) - WINDOW)
@@ -83,7 +92,7 @@ def last_boundary_of_bytes(block: bytes, cut: Cut) -> int:
         text = block[start:].decode()
     except UnicodeDecodeError as error:  # the block ends inside a character, or isn't UTF-8: `_checked` reports that
         text = block[start : start + error.start].decode()
-    end = last_boundary(text, len(text), cut)
+    end = last_boundary(text, len(text), kind)
     return start + len(text[:end].encode()) if end else 0
 
 

@@ -23,6 +23,7 @@ from itertools import accumulate
 from ...model.trace import BYTES
 from ...pretokenizers.split import Split
 from ...unicode.tables import class_body, property_ranges
+from ..counted_sequences import split_at_none
 from ..learned_merge import LearnedMerge, named_merges
 from ..naive import count_pairs, replace_pair, train_naive
 from .settings import Superwords
@@ -91,17 +92,9 @@ def whole_runs(text: str, words: Split, beyond: Split) -> Iterator[tuple[str, ..
 
 
 def _single_tokens(run: tuple[str, ...], merges: list[LearnedMerge]) -> Iterator[list[int]]:
-    """Yield the parts of a run whose pre-tokens are single tokens."""
-    part: list[int] = []
-    for piece in run:
-        ids = encode_in_order(piece.encode(), merges)
-        if len(ids) == 1:
-            part += ids
-        elif part:
-            yield part
-            part = []
-    if part:
-        yield part
+    """Return the parts of a run whose pre-tokens are single tokens."""
+    encoded = (encode_in_order(piece.encode(), merges) for piece in run)
+    return split_at_none(ids[0] if len(ids) == 1 else None for ids in encoded)
 
 
 @lru_cache(1)

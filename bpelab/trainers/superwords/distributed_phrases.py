@@ -19,13 +19,14 @@ from itertools import pairwise
 
 from ..._support.lazy_property import cached_property
 from ..._support.numpy_import import np
-from ...boundaries.named_patterns import Cut
-from ...model.bpe import BPEModel, Pair
+from ...boundaries.named_patterns import BoundaryKind
+from ...model.bpe import BPEModel
+from ...model.rank_merges import Pair
 from ...model.trace import TrainStep
 from ...native import extension
 from ...pretokenizers.split import Split
 from ..counted_sequences import split_at_rare_pairs
-from ..counting.corpus import cut_for
+from ..counting.corpus import boundary_kind_for
 from ..counting.counters import PRE_TOKEN_BYTES, PreTokenCounter
 from ..counting.distributed import Job
 from ..counting.pre_token_counts import PreTokenCounts
@@ -43,12 +44,12 @@ class PhraseJob(Job):
     Attributes:
         encoding: a model, the split that cuts words, and the `Superwords`, pickled.
         mergeable: keys of the pairs at which phrases aren't cut; "all"; or None to count pairs.
-        cut: where texts may be cut.
+        boundary_kind: where texts may be cut.
     """
 
     encoding: bytes = b""
     mergeable: bytes | str | None = None
-    cut: Cut = Cut.AT_PHRASES
+    boundary_kind: BoundaryKind = BoundaryKind.PHRASES
 
     def counter(self) -> PreTokenCounter:
         """Return a new counter of pairs or parts."""
@@ -110,8 +111,8 @@ class DistributedPhrases:
         superwords: Superwords,
     ) -> None:
         inside = (job.split or Split("cl100k")) if superwords.method == "boundless" else superwords.split
-        encoding, cut = pickle.dumps((model, job.split, superwords)), cut_for(superwords.split, inside)
-        self._count, self._job = count, PhraseJob(**vars(job), encoding=encoding, cut=cut)
+        encoding, kind = pickle.dumps((model, job.split, superwords)), boundary_kind_for(superwords.split, inside)
+        self._count, self._job = count, PhraseJob(**vars(job), encoding=encoding, boundary_kind=kind)
         self.tokens = [model.tokens[token_id] for token_id in sorted(model.tokens)]
 
     def _table(self, mergeable: bytes | str | None, what: str) -> PreTokenCounts:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from ...model.bpe import Pair
+from ...model.rank_merges import Pair
 from ..continue_training import Phrases, continue_training
 from ..learned_merge import LearnedMerge, named_merges
 from .settings import Superwords

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from ...core.batch import thread_count
 from ...errors import TrainingError
-from ...model.bpe import BPEModel, Pair
+from ...model.bpe import BPEModel
+from ...model.rank_merges import Pair
 from ...model.trace import TrainStep
 from ...native import extension
 from ...native.arrays import build_encoder
@@ -126,16 +127,16 @@ class NativePhrases:
         self._encoding = PhraseEncoding(model, words, superwords)
         self.tokens = self._encoding.sequences.tokens
         self._threads = min(thread_count(None), MAX_THREADS) if self._encoding.encoder else 1
-        self._counted: PhraseCounter | None = None
+        self._counter: PhraseCounter | None = None
 
     def _pairs(self) -> PhraseCounter:
-        if self._counted is None:
+        if self._counter is None:
             share = self._max_memory // (4 * self._threads)
             counters = count_on_threads(self._texts(), lambda: PairCounter(self._encoding, share), self._threads)
-            self._counted = counters.pop().counter
+            self._counter = counters.pop().counter
             while counters:
-                self._counted.add_pairs(counters.pop().counter)
-        return self._counted
+                self._counter.add_pairs(counters.pop().counter)
+        return self._counter
 
     @property
     def dropped(self) -> int:

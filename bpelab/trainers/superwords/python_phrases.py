@@ -14,7 +14,7 @@ from ...core.pipeline import Pipeline
 from ...core.spec import TokenizerSpec
 from ...model.bpe import BPEModel
 from ...pretokenizers.split import Split
-from ..counted_sequences import CountedSequences
+from ..counted_sequences import CountedSequences, split_at_none
 from ..counting.by_tokenizer import encode_in_batches
 from .boundless import whole_runs
 from .learner import Texts
@@ -54,15 +54,7 @@ class Sequences:
         """Yield runs of adjacent pre-tokens that are single tokens."""
         for text in texts:
             for run in whole_runs(text, self._words, self._superwords.split):
-                part: list[int] = []
-                for piece in run:
-                    if (token := self._single(piece)) is not None:
-                        part.append(token)
-                    elif part:
-                        yield part
-                        part = []
-                if part:
-                    yield part
+                yield from split_at_none(map(self._single, run))
 
     def _single(self, piece: str) -> int | None:
         """Return the token that makes up the whole pre-token, or None if there are several."""

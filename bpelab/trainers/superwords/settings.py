@@ -79,21 +79,21 @@ class Superwords:
         Split(self.pattern)
 
     @staticmethod
-    def of(given: str | Superwords) -> Superwords:
-        """Return `given` if it is settings already, or the settings from the paper of the named method.
+    def of(settings: str | Superwords) -> Superwords:
+        """Return `settings` if it is settings already, or the settings from the paper of the named method.
 
         >>> Superwords.of("boundless").max_words is None
         True
         """
-        if isinstance(given, Superwords):
-            return given
-        if not isinstance(given, str):
-            raise TypeError(f"superwords is the name of a method or a Superwords, not {type(given).__name__}")
-        return Superwords(given, max_words=None, forbidden=()) if given == "boundless" else Superwords(given)
+        if isinstance(settings, Superwords):
+            return settings
+        if not isinstance(settings, str):
+            raise TypeError(f"superwords is the name of a method or a Superwords, not {type(settings).__name__}")
+        return Superwords(settings, max_words=None, forbidden=()) if settings == "boundless" else Superwords(settings)
 
     @property
     def monotone(self) -> bool:
-        """True if a token that contains a refused one is refused too: it has no fewer words, and the same strings."""
+        """True if a token that contains a refused one is refused too: no bytes added to it could make it allowed."""
         return True
 
     @property

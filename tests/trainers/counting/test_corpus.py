@@ -8,15 +8,15 @@ import pytest
 
 from bpelab import BPETokenizer, TrainingError, native
 from bpelab.boundaries import named_patterns
-from bpelab.boundaries.named_patterns import Cut, iter_boundaries, last_boundary
+from bpelab.boundaries.named_patterns import BoundaryKind, iter_boundaries, last_boundary
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.trainers import TRAINERS, find_trainer, train_incremental, train_naive, train_native
 from bpelab.trainers.counting import corpus
 from bpelab.trainers.counting.corpus import (
     blocks_at_boundaries,
+    boundary_kind_for,
     count_pre_tokens,
-    cut_for,
     document_parts,
     documents,
     training_texts,
@@ -80,26 +80,26 @@ def test_documents_in_parts(tmp_path, monkeypatch):
     file = tmp_path / "a.txt"
     file.write_text(text)
     for document in (text, file):
-        assert list(document_parts(document, True, NONE)) == [text]
-        parts = list(document_parts(document, False, NONE))
+        assert list(document_parts(document, BoundaryKind.NONE, NONE)) == [text]
+        parts = list(document_parts(document, BoundaryKind.WORDS, NONE))
         assert "".join(parts) == text
         assert max(map(len, parts)) <= 16 and len(parts) > 1
-    assert list(document_parts("one two!", False, NONE)) == ["one two!"]
-    assert list(document_parts("", False, NONE)) == [""]
-    assert list(blocks_at_boundaries(["ab c", "d ef"], False, NONE)) == ["ab", " cd", " ef"]
-    assert list(blocks_at_boundaries(["ab c", "d ef"], True, NONE)) == ["ab cd ef"]
+    assert list(document_parts("one two!", BoundaryKind.WORDS, NONE)) == ["one two!"]
+    assert list(document_parts("", BoundaryKind.WORDS, NONE)) == [""]
+    assert list(blocks_at_boundaries(["ab c", "d ef"], BoundaryKind.WORDS, NONE)) == ["ab", " cd", " ef"]
+    assert list(blocks_at_boundaries(["ab c", "d ef"], BoundaryKind.NONE, NONE)) == ["ab cd ef"]
     special = SpecialTokens({"b c": 0})
-    assert list(blocks_at_boundaries(["ab c", "d ef gh"], False, special)) == ["ab cd", " ef gh"]
+    assert list(blocks_at_boundaries(["ab c", "d ef gh"], BoundaryKind.WORDS, special)) == ["ab cd", " ef gh"]
 
 
-@pytest.mark.parametrize("cut", [Cut.AT_WORDS, Cut.AT_PHRASES])
-def test_the_last_boundary_is_that_of_a_search_from_the_beginning(cut):
+@pytest.mark.parametrize("kind", [BoundaryKind.WORDS, BoundaryKind.PHRASES])
+def test_the_last_boundary_is_that_of_a_search_from_the_beginning(kind):
     rng = random.Random(33)
     for _ in range(amount(1_500, 60_000)):
         text = "".join(rng.choices("aaé1,.' \n\u0301漢\U0001f600\U00020000", k=rng.randrange(120)))
         text = rng.choice("a1,\u0301 ") * rng.choice((0, 0, rng.randrange(700))) + text
         for end in (len(text), rng.randrange(len(text) + 1)):
-            assert last_boundary(text, end, cut) == max(iter_boundaries(text[:end], 0, cut), default=0)
+            assert last_boundary(text, end, kind) == max(iter_boundaries(text[:end], 0, kind), default=0)
 
 
 @pytest.mark.parametrize("names", [(), ("a, b",), ("<|end|>", ". a")])
@@ -107,11 +107,11 @@ def test_blocks_are_cut_as_if_all_that_was_read_were_searched(names):
     """Whatever their size, and however many have no boundary."""
     rng, special = random.Random(34), SpecialTokens({name: 300 + index for index, name in enumerate(names)})
 
-    def slowly(blocks: list[str], cut: Cut):
+    def slowly(blocks: list[str], kind: BoundaryKind):
         kept = ""
         for block in blocks:
             kept += block
-            end = max(iter_boundaries(kept[: max(0, len(kept) - special.longest)], 0, cut), default=0)
+            end = max(iter_boundaries(kept[: max(0, len(kept) - special.longest)], 0, kind), default=0)
             if end and not special.may_cross(kept, end):
                 yield kept[:end]
                 kept = kept[end:]
@@ -121,8 +121,8 @@ def test_blocks_are_cut_as_if_all_that_was_read_were_searched(names):
         parts = rng.choices(["aaaaaaaaaaaaaaaa", "a", "1", ", b", ",,", ". a", "<|end|>", "é\u0301", "\n"], k=40)
         text, size = "".join(parts), rng.randrange(1, 40)
         blocks = [text[at : at + size] for at in range(0, len(text), size)]
-        for cut in (Cut.AT_WORDS, Cut.AT_PHRASES):
-            assert list(blocks_at_boundaries(blocks, cut, special)) == list(slowly(blocks, cut))
+        for kind in (BoundaryKind.WORDS, BoundaryKind.PHRASES):
+            assert list(blocks_at_boundaries(blocks, kind, special)) == list(slowly(blocks, kind))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "superbpe"])
@@ -139,13 +139,13 @@ def test_a_long_run_is_searched_once(name, monkeypatch):
             searched += end - start
             return self.pattern.finditer(text, start, end)
 
-    find = named_patterns._cut
-    monkeypatch.setattr(named_patterns, "_cut", lambda cut: Counting(find(cut)))
+    find = named_patterns._boundary_pattern
+    monkeypatch.setattr(named_patterns, "_boundary_pattern", lambda kind: Counting(find(kind)))
     monkeypatch.setattr(corpus, "BLOCK", 1_000)
     work = []
     for size in (10_000, 20_000, 40_000):
         searched = 0
-        assert "".join(document_parts("a" * size, cut_for(Split(name)), NONE)) == "a" * size
+        assert "".join(document_parts("a" * size, boundary_kind_for(Split(name)), NONE)) == "a" * size
         assert searched < 1.1 * size
         work.append(searched)
     assert work[2] < 2.1 * work[1] < 4.5 * work[0]
@@ -174,7 +174,7 @@ def test_items_that_are_no_documents():
 
 def test_records_have_a_field_that_is_taken_for_granted(tmp_path):
     path = write(tmp_path / "a.jsonl", ["a b", "c"])
-    assert list(document_parts(path, True, NONE)) == ["a b", "c"]
+    assert list(document_parts(path, BoundaryKind.NONE, NONE)) == ["a b", "c"]
     assert list(training_texts(path, None, NONE)) == ["a b", "c"]
     assert count_pre_tokens(path, None, NONE) == {b"a b": 1, b"c": 1}
 
@@ -283,7 +283,7 @@ def test_phrases_are_cut_where_all_named_patterns_cut():
         text = fuzz_text(rng) + "".join(
             rng.choices(["12", '."', "\r\n", "\n", " ", "  ", "a", "日", "'s", "?!", "\u0301", "/"], k=9)
         )
-        for cut in iter_boundaries(text, 0, Cut.AT_PHRASES):
+        for cut in iter_boundaries(text, 0, BoundaryKind.PHRASES):
             cuts += 1
             for split in splits:
                 assert split.split(text[:cut]) + split.split(text[cut:]) == split.split(text), (text, cut, split)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from bpelab import TrainingError
+from bpelab.boundaries.named_patterns import BoundaryKind
 from bpelab.corpus import parquet
 from bpelab.corpus.inputs import find_inputs
 from bpelab.pretokenizers import Split
@@ -130,8 +131,9 @@ def test_who_counts(monkeypatch):
 
 def test_a_file_of_one_part(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"0123456789")
-    for size, whole, spans in ((10, False, [None]), (9, False, [(0, 9), (9, 10)]), (9, True, [None])):
-        found = parts_of(find_inputs(tmp_path / "a.txt"), size, whole)
+    words, none = BoundaryKind.WORDS, BoundaryKind.NONE
+    for size, kind, spans in ((10, words, [None]), (9, words, [(0, 9), (9, 10)]), (9, none, [None])):
+        found = parts_of(find_inputs(tmp_path / "a.txt"), size, kind)
         assert [part.span for part in found] == spans and sum(part.size for part in found) == 10
 
 
@@ -144,7 +146,7 @@ def test_row_groups_are_put_together(monkeypatch):
         (9, [(0, 3), (3, 4)]),
         (14, [None]),
     ):
-        found = parts_of([source], size, False)
+        found = parts_of([source], size, BoundaryKind.WORDS)
         assert [part.span for part in found] == spans and sum(part.size for part in found) == 14
 
 

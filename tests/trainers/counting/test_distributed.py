@@ -23,7 +23,7 @@ from bpelab._support import dask_wait
 from bpelab._support.dask_client import connect
 from bpelab._support.dask_wait import Watch
 from bpelab._support.install import install_command
-from bpelab.boundaries.named_patterns import Cut
+from bpelab.boundaries.named_patterns import BoundaryKind
 from bpelab.cli.main import main
 from bpelab.corpus.inputs import find_inputs
 from bpelab.notebook import book_text
@@ -88,8 +88,7 @@ def made(seed, number):
 def counted(paths, size, job=None, special=NONE):
     """The counts of files in parts of `size` bytes, in this process."""
     job = job or Job(CL100K, special)
-    whole = job.split.name is None
-    tables = [count_part(part, job) for part in parts_of(find_inputs(paths), size, whole)]
+    tables = [count_part(part, job) for part in parts_of(find_inputs(paths), size, job.boundary_kind)]
     return concat_counts([sum_counts(table[bucket] for table in tables) for bucket in range(job.buckets)]).as_dict()
 
 
@@ -170,7 +169,7 @@ def test_records_and_packed_files(tmp_path):
     expected = count_pre_tokens(documents, CL100K, NONE)
     for name in ("a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.parquet"):
         assert counted(write(tmp_path / name, documents), 1_000) == expected, name
-    assert len(parts_of(find_inputs(tmp_path / "a.parquet"), 1_000, False)) > 2
+    assert len(parts_of(find_inputs(tmp_path / "a.parquet"), 1_000, BoundaryKind.WORDS)) > 2
     for name in ("b.txt", "b.txt.gz", "b.txt.zst"):
         path = write(tmp_path / name, documents)
         assert counted(path, 1_000) == count_pre_tokens(tmp_path / "b.txt", CL100K, NONE), name
@@ -215,11 +214,11 @@ def test_rounds_and_small_parts(here, tmp_path, monkeypatch):
     job = Job(CL100K, NONE, buckets=3, limit=1)
     expected = count_pre_tokens(path, CL100K, NONE)
     size = path.stat().st_size // 30
-    assert count_files(path, job, here, part=size, kept=1).as_dict() == expected
+    assert count_files(path, job, here, part=size, client_memory=1).as_dict() == expected
     often = {word: count for word, count in expected.items() if count >= 3}
     assert count_files(path, job, here, part=size, least=3).as_dict() == often
     told = []
-    some = parts_of(find_inputs(path), size, False)
+    some = parts_of(find_inputs(path), size, BoundaryKind.WORDS)
     assert count_parts(Watch(here), some, job, told.append).as_dict() == expected
     assert sorted(told) == sorted(part.size for part in some)
 
@@ -287,7 +286,7 @@ def test_counts_go_to_the_folder_of_the_worker(here, tmp_path, monkeypatch):
     """It is deleted with the worker."""
     runs = recorded(monkeypatch, distributed, "Runs")
     (tmp_path / "a.txt").write_text("a b c")
-    count_files(tmp_path / "a.txt", Job(CL100K, NONE, buckets=3, limit=7), here, kept=9)
+    count_files(tmp_path / "a.txt", Job(CL100K, NONE, buckets=3, limit=7), here, client_memory=9)
     folders = {worker["local_directory"] for worker in here.scheduler_info()["workers"].values()}
     (main, _), ((*sizes, folder), _) = runs
     assert (list(main), sizes) == ([3, 9], [3, 7])
@@ -411,7 +410,7 @@ def test_addresses_of_the_web(client, tmp_path, ranges):
         for name in ("a.txt", "b.jsonl.gz"):
             found = count_files(f"{root}/{name}", Job(CL100K, NONE), client, part=10_000)
             assert found.as_dict() == count_pre_tokens([text], CL100K, NONE), name
-        divided = len(parts_of(find_inputs(f"{root}/a.txt"), 10_000, False)) > 1
+        divided = len(parts_of(find_inputs(f"{root}/a.txt"), 10_000, BoundaryKind.WORDS)) > 1
         assert divided == ranges
         with pytest.raises(CorpusError, match=rf"{root}/none\.txt: can't be read"):
             count_files(f"{root}/none.txt", Job(CL100K, NONE), client)
@@ -664,8 +663,8 @@ def test_a_worker_that_stalls_while_it_writes(tmp_path, monkeypatch):
 
 def test_texts_of_parts_have_special_tokens_in_them(tmp_path):
     (tmp_path / "a.txt").write_text("a b<|end|>c d")
-    (part,) = parts_of(find_inputs(tmp_path / "a.txt"), 100, False)
-    assert "".join(texts_of(part, "text", False, SpecialTokens({"<|end|>": 0}))) == "a b<|end|>c d"
+    (part,) = parts_of(find_inputs(tmp_path / "a.txt"), 100, BoundaryKind.WORDS)
+    assert "".join(texts_of(part, "text", BoundaryKind.WORDS, SpecialTokens({"<|end|>": 0}))) == "a b<|end|>c d"
 
 
 # -- superwords -----------------------------------------------------------------------------------------------------
@@ -724,15 +723,15 @@ def test_phrases_of_workers_with_and_without_a_compiler(tmp_path, monkeypatch, b
     (tmp_path / "a.txt").write_text("".join(texts), encoding="utf-8", newline="")
     model = BPETokenizer.train(texts, 400).model
     for superwords in (Superwords(), Superwords.of("boundless")):
-        pickled, cut = pickle.dumps((model, CL100K, superwords)), Cut.AT_PHRASES
+        pickled, kind = pickle.dumps((model, CL100K, superwords)), BoundaryKind.PHRASES
         whole = PythonPhraseCounter(Sequences(model, CL100K, superwords), None)
-        whole.feed(texts_of(parts_of(find_inputs(tmp_path / "a.txt"), 1 << 30, cut)[0], "text", cut, NONE))
+        whole.feed(texts_of(parts_of(find_inputs(tmp_path / "a.txt"), 1 << 30, kind)[0], "text", kind, NONE))
         keys = b"".join(key for key, count in whole.table().as_dict().items() if count > 3)
         parts = PythonPhraseCounter(Sequences(model, CL100K, superwords), keys)
-        parts.feed(texts_of(parts_of(find_inputs(tmp_path / "a.txt"), 1 << 30, cut)[0], "text", cut, NONE))
+        parts.feed(texts_of(parts_of(find_inputs(tmp_path / "a.txt"), 1 << 30, kind)[0], "text", kind, NONE))
         for kept, expected in ((None, whole), (keys, parts)):
             for size, limit in ((3_000, 1 << 28), (1 << 30, 1)):
-                job = PhraseJob(CL100K, NONE, limit=limit, encoding=pickled, mergeable=kept, cut=cut)
-                tables = [count_part(part, job) for part in parts_of(find_inputs(tmp_path / "a.txt"), size, cut)]
+                job = PhraseJob(CL100K, NONE, limit=limit, encoding=pickled, mergeable=kept, boundary_kind=kind)
+                tables = [count_part(part, job) for part in parts_of(find_inputs(tmp_path / "a.txt"), size, kind)]
                 sums = [sum_counts(table[bucket] for table in tables) for bucket in range(job.buckets)]
                 assert concat_counts(sums).as_dict() == expected.table().as_dict()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bpelab.boundaries.named_patterns import iter_boundaries
+from bpelab.boundaries.named_patterns import BoundaryKind, iter_boundaries
 from bpelab.corpus.inputs import Input, find_inputs
 from bpelab.errors import CorpusError
 from bpelab.trainers.counting import corpus, partition
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(partition, "open_path", broken)
     with pytest.raises(CorpusError, match=r"a\.txt: can't be read: the line is down$"):
         boundary_after(source, 4, NONE)
-    assert [part.span for part in parts_of([source], 5, False)] == [None]  # asked before a part is read
+    assert [part.span for part in parts_of([source], 5, BoundaryKind.WORDS)] == [None]  # asked before a part is read
 
 
 class OnlyForwards(io.BytesIO):
@@ -136,7 +136,7 @@ def test_a_file_without_ranges_is_one_part(tmp_path, monkeypatch, kind, many):
         return kind(b"one two three")
 
     monkeypatch.setattr(partition, "open_path", opened)
-    found = parts_of([source], 5, False)
+    found = parts_of([source], 5, BoundaryKind.WORDS)
     assert [part.span for part in found] == ([(0, 5), (5, 10), (10, 13)] if many else [None])
     assert asked == [(source.path, True)]
     boundary_after(source, 4, NONE) if many else None
@@ -147,19 +147,19 @@ def test_texts_of_a_range(tmp_path):
     text = "one two three four " * 3
     source = source_of(tmp_path / "a.txt", text.encode())
     spans = [(0, 5), (5, 6), (6, 7), (7, 40), (40, source.size)]
-    read = ["".join(texts_of(Part(source, span, 1), "text", False, NONE)) for span in spans]
+    read = ["".join(texts_of(Part(source, span, 1), "text", BoundaryKind.WORDS, NONE)) for span in spans]
     assert "".join(read) == text and read[0] == "one two" and read[1] == ""
-    assert list(texts_of(Part(source, (5, 6), 1), "text", False, NONE)) == []
-    assert list(texts_of(Part(source, None, 1), "text", True, NONE)) == [text]
+    assert list(texts_of(Part(source, (5, 6), 1), "text", BoundaryKind.WORDS, NONE)) == []
+    assert list(texts_of(Part(source, None, 1), "text", BoundaryKind.NONE, NONE)) == [text]
     bad = source_of(tmp_path / "b.txt", b"one two\xff three")
     with pytest.raises(CorpusError, match=r"b\.txt.*UTF-8"):
-        list(texts_of(Part(bad, None, 1), "text", False, NONE))
+        list(texts_of(Part(bad, None, 1), "text", BoundaryKind.WORDS, NONE))
 
 
 def test_documents_longer_than_a_block(tmp_path, monkeypatch):
     monkeypatch.setattr(corpus, "BLOCK", 8)
     text = "one two<|end|> three four five"
     source = source_of(tmp_path / "a.jsonl", json.dumps({"text": text}).encode())
-    assert list(texts_of(Part(source, None, 1), "text", True, SPECIAL)) == [text]
-    read = list(texts_of(Part(source, None, 1), "text", False, SPECIAL))
+    assert list(texts_of(Part(source, None, 1), "text", BoundaryKind.NONE, SPECIAL)) == [text]
+    read = list(texts_of(Part(source, None, 1), "text", BoundaryKind.WORDS, SPECIAL))
     assert "".join(read) == text and len(read) > 2 and any("<|end|>" in part for part in read)

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from bpelab import BPETokenizer, TrainingError, native
-from bpelab.boundaries.named_patterns import Cut, iter_boundaries
+from bpelab.boundaries.named_patterns import BoundaryKind, iter_boundaries
 from bpelab.pretokenizers import Split
 from bpelab.trainers.counting import corpus, undecoded
 from bpelab.trainers.counting.corpus import count_pre_tokens, training_texts
@@ -52,13 +52,13 @@ def small(monkeypatch):
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "superbpe"])
 def test_parts_are_cut_at_boundaries_and_counted_alike(name, small, tmp_path):
     rng, path, split = random.Random(70), tmp_path / "a.txt", Split(name)
-    cut, several = (Cut.AT_PHRASES if name == "superbpe" else Cut.AT_WORDS), 0
+    kind, several = (BoundaryKind.PHRASES if name == "superbpe" else BoundaryKind.WORDS), 0
     for _ in range(amount(150, 10_000)):
         text = "".join(rng.choices(PARTS, k=rng.randrange(40)))
         path.write_bytes(text.encode())
         parts = as_bytes(path, split)
         assert b"".join(parts) == text.encode() and set(map(type, parts)) == {bytes}
-        offsets, at = {*iter_boundaries(text, 0, cut)}, 0
+        offsets, at = {*iter_boundaries(text, 0, kind)}, 0
         for part in parts[:-1]:
             at += len(part.decode())
             assert at in offsets
@@ -121,9 +121,9 @@ def test_what_is_not_utf8_is_refused_as_it_is_when_decoded(wrong, small, tmp_pat
 def test_files_that_cannot_be_read(tmp_path):
     for path in (tmp_path, tmp_path / "none.txt"):
         with pytest.raises(TrainingError, match="can't be read"):
-            list(parts_of_file(path, Cut.AT_WORDS))
+            list(parts_of_file(path, BoundaryKind.WORDS))
     (tmp_path / "empty.txt").write_bytes(b"")
-    assert list(parts_of_file(tmp_path / "empty.txt", Cut.AT_WORDS)) == [b""]
+    assert list(parts_of_file(tmp_path / "empty.txt", BoundaryKind.WORDS)) == [b""]
     with pytest.raises(TrainingError, match="the corpus is empty"):
         BPETokenizer.train(tmp_path / "empty.txt", 300)
 
@@ -134,12 +134,12 @@ def test_a_file_without_boundaries_is_searched_in_proportion_to_its_size(tmp_pat
     searched: list[int] = []
     find = undecoded.last_boundary
     monkeypatch.setattr(
-        undecoded, "last_boundary", lambda text, end, cut: searched.append(len(text)) or find(text, end, cut)
+        undecoded, "last_boundary", lambda text, end, kind: searched.append(len(text)) or find(text, end, kind)
     )
     for size in (10_000, 40_000):
         searched.clear()
         (tmp_path / "a.txt").write_bytes(b"ACGT" * (size // 4))
-        assert list(parts_of_file(tmp_path / "a.txt", Cut.AT_WORDS)) == [b"ACGT" * (size // 4)]
+        assert list(parts_of_file(tmp_path / "a.txt", BoundaryKind.WORDS)) == [b"ACGT" * (size // 4)]
         assert sum(searched) == size // 10
 
 
@@ -189,10 +189,10 @@ def test_bytes_and_texts_are_counted_alike():
 
 
 def test_the_last_boundary_of_bytes():
-    assert last_boundary_of_bytes("zwei Wörter".encode(), Cut.AT_WORDS) == 4
+    assert last_boundary_of_bytes("zwei Wörter".encode(), BoundaryKind.WORDS) == 4
     assert (
-        last_boundary_of_bytes(b"two words, \xe6\x97", Cut.AT_WORDS) == 9
+        last_boundary_of_bytes(b"two words, \xe6\x97", BoundaryKind.WORDS) == 9
     )  # a character that goes on in the next block
-    assert last_boundary_of_bytes(b"\x97\xa5 two", Cut.AT_WORDS) == 0
-    assert last_boundary_of_bytes(b"\x97\xa5two ", Cut.AT_WORDS) == 5
-    assert last_boundary_of_bytes(b"", Cut.AT_WORDS) == last_boundary_of_bytes(b"\x80", Cut.AT_WORDS) == 0
+    assert last_boundary_of_bytes(b"\x97\xa5 two", BoundaryKind.WORDS) == 0
+    assert last_boundary_of_bytes(b"\x97\xa5two ", BoundaryKind.WORDS) == 5
+    assert last_boundary_of_bytes(b"", BoundaryKind.WORDS) == last_boundary_of_bytes(b"\x80", BoundaryKind.WORDS) == 0
