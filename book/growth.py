@@ -31,7 +31,7 @@ def moved(dask_worker: Any) -> tuple[int, int]:
 
 def memory_peak() -> int:
     """Return the most memory that this process has had, in bytes."""
-    from bpelab.bench.meters import MemoryMeter
+    from bpelab.bench.machine import MemoryMeter
 
     return MemoryMeter().peak()
 
@@ -46,7 +46,8 @@ def measure(megabytes: float) -> dict[str, Any]:
     """One row of the record."""
     from distributed import Client, LocalCluster
 
-    from bpelab.bench.meters import MemoryMeter
+    from bpelab.bench.machine import MemoryMeter
+    from bpelab.boundaries.named_patterns import BoundaryKind
     from bpelab.corpus.inputs import find_inputs
     from bpelab.notebook.zipf_text import zipf_text
     from bpelab.pretokenizers import Split
@@ -61,14 +62,16 @@ def measure(megabytes: float) -> dict[str, Any]:
         for file, size in ((small, 10_000), (path, round(megabytes * 1e6))):
             with file.open("w", encoding="utf-8", newline="") as opened:
                 opened.writelines(zipf_text(size))
-        parts = len(parts_of(find_inputs(path), PART, False))
+        parts = len(parts_of(find_inputs(path), PART, BoundaryKind.WORDS))
         with (
             LocalCluster(
                 n_workers=WORKERS, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=None
             ) as cluster,
             Client(cluster) as client,
         ):
-            client.run(count_part, parts_of(find_inputs(small), PART, False)[0], job)  # imports don't count
+            client.run(
+                count_part, parts_of(find_inputs(small), PART, BoundaryKind.WORDS)[0], job
+            )  # imports don't count
             before = sum(client.run(time.process_time).values())
             table, seconds, _ = timed(lambda: count_files(path, job, client, progress=False))
             busy = sum(client.run(time.process_time).values()) - before

@@ -1,7 +1,8 @@
-"""What the landing page shows beside its text: a box to type in, and a picture of the pipeline with real values.
+"""What the landing page shows beside its text: a box to type in, a question for the shipped model, and a picture of the
+pipeline with real values.
 
-Both are made by the library when the book is built, so they can't differ from it. Pages ask for them with the
-directives `playground` and `pipeline`, see `sphinx_local.py`.
+They are made by the library when the book is built, so they can't differ from it. Pages ask for them with the
+directives `playground`, `ask` and `pipeline`, see `sphinx_local.py`.
 """
 
 from functools import cache
@@ -9,12 +10,23 @@ from html import escape
 
 from bpelab import BPETokenizer
 from bpelab.notebook import book_text, passages
-from bpelab.widgets import Playground
+from bpelab.widgets import AskModel, Playground
 from bpelab.widgets.visible import label_text, visible
 
-FIRST = "Type here! strawberry, Überraschung, नमस्ते, 東京 🍓"
+PUBLISHED = {
+    "GPT-2": "https://huggingface.co/openai-community/gpt2/resolve/main/tokenizer.json",
+    "GPT-4 (cl100k)": "https://huggingface.co/Xenova/gpt-4/resolve/main/tokenizer.json",
+    "GPT-4o (o200k)": "https://huggingface.co/Xenova/gpt-4o/resolve/main/tokenizer.json",
+    "Llama 3": "https://huggingface.co/Xenova/llama-3-tokenizer/resolve/main/tokenizer.json",
+    "Qwen 2.5": "https://huggingface.co/Qwen/Qwen2.5-0.5B/resolve/main/tokenizer.json",
+    "DeepSeek V3": "https://huggingface.co/deepseek-ai/DeepSeek-V3/resolve/main/tokenizer.json",
+}
+"""Where the box finds other vocabularies when a reader asks for one. The page names the address before it does."""
+FIRST = "How many r are in strawberry?\nHow are you today? आप आज कैसे हैं? 東京 🍓"
+"""With it, and the first vocabulary, the box shows what the questions below it say."""
 SPECIALS = ["<|im_start|>", "<|im_end|>"]
 SMALL, MEDIUM, MIXED = "512 tokens", "2,048 tokens", "2,048 tokens, trained on fifteen more languages"
+QUESTION = 'How many r are in "strawberry"?'
 COPIES = 20
 """How often the mixed vocabulary's text has the passages in other languages, so that they weigh as much as English."""
 
@@ -24,16 +36,21 @@ def vocabularies() -> dict[str, BPETokenizer]:
     """Return the three tokenizers of the box by title: trained on the book's text, which takes less than a second."""
     others = "\n\n".join(passages("languages").values())
     trained = {
-        SMALL: BPETokenizer.train(book_text(), 512),
         MEDIUM: BPETokenizer.train(book_text(), 2048),
         MIXED: BPETokenizer.train([book_text(), *[others] * COPIES], 2048),
+        SMALL: BPETokenizer.train(book_text(), 512),
     }
     return {title: tokenizer.with_special_tokens(SPECIALS) for title, tokenizer in trained.items()}
 
 
 def playground() -> str:
     """Return the box as HTML."""
-    return Playground(FIRST, vocabularies()).static_html()
+    return Playground(FIRST, vocabularies(), published=PUBLISHED).static_html()
+
+
+def ask() -> str:
+    """Return the question that the shipped model gets wrong, with a button, as HTML."""
+    return AskModel(QUESTION).static_html()
 
 
 def pipeline(text: str = "Cafe\u0301s open late") -> str:
@@ -52,8 +69,8 @@ def pipeline(text: str = "Cafe\u0301s open late") -> str:
         ("model: merges", "encoding", " | ".join(added[1:-1])),
         ("post-processor", "chat_templates", " | ".join([added[0], "…", added[-1]])),
         ("ids", "tiktoken", " ".join(map(str, all_ids))),
-        ("embedding", "chat", "one vector for each id"),
-        ("language model", "chat", "a probability for every next id"),
+        ("embedding", "language_model", "one vector for each id"),
+        ("language model", "language_model", "a probability for every next id"),
         ("ids", "streaming", "one more, and again"),
         ("text", "streaming", tokenizer.decode(ids)),
     ]

@@ -35,17 +35,21 @@ PURE_AT_NEED = "markupsafe"  # its sources make a wheel of pure Python where the
 # `needs-tokenizers` are left out there, and say so.
 CHAPTERS = [
     "start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates",
-    "wordpiece_unigram", "heap", "incremental", "trie", "superwords", "streaming", "measuring", "what_comes_next",
+    "drift", "wordpiece_unigram", "heap", "incremental", "trie", "superwords", "streaming", "measuring",
+    "what_comes_next",
 ]  # fmt: skip
 NEEDS = {
     "native": "the encoder in C, a C compiler and numpy",
     "kernels": "the encoder in C, a C compiler and numpy",
+    "details": "regex, tiktoken, tokenizers and the encoder in C",
     "distributed": "dask, numpy and a C compiler",
+    "corpus_cost": "dask, numpy and a C compiler",
     "formats": "tokenizers, transformers and sentencepiece",
     "new_words": "numpy and safetensors",
     "formats_reference": "tokenizers and sentencepiece",
     "claims": "tokenizers and tiktoken",
     "chat": "numpy and transformers",
+    "language_model": "numpy",
     "capstone": "tiktoken, tokenizers and transformers",
     "production": "the encoder in C, threads and processes",
 }
@@ -129,7 +133,7 @@ def for_browsers(cell: dict[str, Any]) -> None:
 
 
 def write_notebooks(folder: Path) -> None:
-    """Write the chapters as a browser runs them."""
+    """Write the chapters as a browser runs them, and the records that they show."""
     folder.mkdir(exist_ok=True)
     for chapter in CHAPTERS:
         notebook = json.loads((ROOT / "book" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
@@ -137,6 +141,8 @@ def write_notebooks(folder: Path) -> None:
             if cell["cell_type"] == "code":
                 for_browsers(cell)
         (folder / f"{chapter}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    for record in (ROOT / "book").glob("*_record.json"):
+        shutil.copy(record, folder)
 
 
 def build() -> None:

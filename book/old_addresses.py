@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
-from bpelab.exercises.progress_store import NUMBERED
-
+NUMBERED = (
+    *("start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken", "special_tokens", "heap"),
+    *("incremental", "trie", "native", "streaming", "distributed", "formats", "measuring", "claims", "chat"),
+    "capstone",
+)
+"""The chapters in the order of their numbers."""
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -135,7 +135,7 @@ def fold_solutions(app, doctree):
 
 
 class Landing(Directive):
-    """`playground` and `pipeline`: what landing.py makes under that name."""
+    """`playground`, `ask` and `pipeline`: what landing.py makes under that name."""
 
     def run(self):
         import landing
@@ -146,8 +146,8 @@ class Landing(Directive):
 def setup(app):
     """Jupyter Book loads sphinx_thebe always, and that puts another host's address on every page."""
     app.add_config_value("bpelab_lite", False, "html")
-    app.add_directive("playground", Landing)
-    app.add_directive("pipeline", Landing)
+    for name in ("playground", "ask", "pipeline"):
+        app.add_directive(name, Landing)
     app.connect("config-inited", launch_buttons)
     app.connect("config-inited", find_lite)
     app.connect("doctree-read", fold_answers)

@@ -22,6 +22,7 @@ from typing import Any
 
 from bpelab import BPETokenizer, Split, Superwords
 from bpelab.bench.machine import machine
+from bpelab.notebook import book_text
 
 RECORD = Path(__file__).with_name("superwords_record.json")
 UNSEEN, ONE_SCRIPT = 16, 400_000
@@ -36,6 +37,8 @@ METHODS: dict[str, str | Superwords | None] = {
     "boundless": "boundless",
 }
 """What is trained, with the transition point as a share of the vocabulary."""
+BOOK_SIZES, BOOK_SHARES = (1024, 4096), (0.15, 0.3, 0.5, 0.75, 0.9, 0.95, 1)
+"""What is trained on the book; a share of 1 is words alone."""
 
 
 def read(path: Path) -> str:
@@ -114,6 +117,20 @@ def measure_text(given: str, sizes: Iterable[int], patterns: Iterable[str]) -> d
     }
 
 
+def measure_book() -> list[dict[str, int]]:
+    """Return the tokens of the book's last tenth at each transition point, in the sizes that the page reads."""
+    text = book_text()
+    border = len(text) * 9 // 10
+    rows = []
+    for size in BOOK_SIZES:
+        for share in BOOK_SHARES:
+            settings = Superwords(transition=share) if share < 1 else None
+            tokenizer = BPETokenizer.train(text[:border], size, superwords=settings, progress=False)
+            tokens = tokenizer.count_tokens(text[border:])
+            rows.append({"vocabulary": size, "transition": int(share * size), "tokens": tokens})
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("texts", nargs="+", metavar="NAME=FILE[:SCRIPT]")
@@ -130,6 +147,7 @@ def main() -> None:
         "about": "Tokens of a sixteenth of each text, unseen in training. Written by book/superwords_record.py.",
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": machine() | {"system": platform.system()},
+        "book": measure_book(),
         "texts": measured,
     }
     options.out.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

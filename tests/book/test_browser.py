@@ -6,7 +6,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
 
-from ..conftest import ROOT
+from ..conftest import ROOT, amount
 
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(path for path in HTML.glob("book/**/*.html") if not path.stem[0].isdigit())  # those have moved
@@ -74,10 +74,13 @@ def test_worked_answers_are_folded_under_their_exercises(page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", THEMES[: amount(1, len(THEMES))])
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_figures_respond(page, theme, browser):
-    """Every figure that has steps: going forward changes what is shown, going back to the start restores it."""
+    """Every figure that has steps: going forward changes what is shown, going back to the start restores it.
+
+    A theme changes colours alone, which tests/widgets/test_browser.py reads in both.
+    """
     if page.parent.name == "solutions" or 'class="bpelab-figure"' not in page.read_text(encoding="utf-8"):
         pytest.skip("there is no figure on this page")
     tab = browser.new_page(color_scheme=theme)

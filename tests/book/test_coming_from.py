@@ -1,14 +1,17 @@
 """The page for people who come from other libraries: both expressions of a row are evaluated, and the differences."""
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
 import bpelab.tiktoken
 from bpelab import BPETokenizer
+from bpelab.formats.minbpe import save as save_minbpe
+from bpelab.notebook import book_text
 
 from ..conftest import ROOT, encoding, needs_extension
-from ..test_readme import names_of_the_table
 
 PAGE = (ROOT / "book" / "coming_from.md").read_text(encoding="utf-8")
 
@@ -19,6 +22,21 @@ def pairs(library: str) -> list[list[str]]:
     found = [re.findall("`(.*?)` *(?:\\||$)", line) for line in table.splitlines() if line.startswith("| `")]
     assert all(len(row) == 2 for row in found), found
     return found
+
+
+def names_of_the_table(folder: Path) -> dict[str, object]:
+    """What the expressions take for given."""
+    tiktoken, transformers = pytest.importorskip("tiktoken"), pytest.importorskip("transformers")
+    text = "the harbour <|end|> naïve 日本"
+    template = "{% for m in messages %}{{ m.role }}: {{ m.content }}<|end|>\n{% endfor %}"
+    t = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=["<|end|>"], progress=False)
+    t = t.with_options(metadata={"chat_template": template})
+    t.save(folder / "folder")
+    save_minbpe(t.spec, folder / "mb.model")
+    hf = transformers.AutoTokenizer.from_pretrained(folder / "folder")
+    names = {"text": text, "texts": ["lower", "the harbour"], "ids": t.encode(text, allowed_special="all")}
+    names |= {"t": t, "enc": t.to_tiktoken(), "hf": hf, "chat": [{"role": "user", "content": "How deep is it?"}]}
+    return names | {"tiktoken": tiktoken, "AutoTokenizer": transformers.AutoTokenizer, "BPETokenizer": BPETokenizer}
 
 
 @pytest.fixture
@@ -52,6 +70,35 @@ def test_minbpes_too(names):
     names["mb"].register_special_tokens(names["t"].special_tokens)
     for theirs, ours in pairs("minbpe"):
         assert eval(theirs, names) == eval(ours, names), (theirs, ours)
+
+
+def row_of(library: str, what: str) -> list[list[str]]:
+    """The expressions of both cells of a row that tells what differs."""
+    (row,) = re.findall(rf"^\| {what} \| (.*) \|$", PAGE.partition(f"\n## {library}\n")[2].partition("\n## ")[0], re.M)
+    return [re.findall("`(.*?)`", cell) for cell in row.split(" | ")]
+
+
+@pytest.mark.filterwarnings("ignore")  # of the other library
+def test_training_and_saving_with_transformers(names):
+    """Each trains a tokenizer that gives the text back, and opens what the other has saved."""
+    hf, t, text = names["hf"], names["t"], names["text"]
+    (theirs, _), (ours,) = row_of("Hugging Face", "to train")
+    assert {eval(line, names).decode(eval(line, names).encode(text)) for line in (theirs, ours)} == {text}
+    ((theirs,), (ours,)) = row_of("Hugging Face", "to save")
+    eval(theirs, names)
+    assert BPETokenizer.from_pretrained("copy").encode(text, allowed_special="all") == hf.encode(text)
+    shutil.rmtree("copy")
+    eval(ours, names)
+    assert names["AutoTokenizer"].from_pretrained("copy").encode(text) == t.encode(text, allowed_special="all")
+
+
+def test_opening_and_saving_with_minbpe(names):
+    minbpe = pytest.importorskip("minbpe", reason="minbpe is not at hand")
+    (load, save), (opening, saving, converting) = row_of("minbpe", "to open and save")
+    assert converting == "bpelab convert --to minbpe"
+    names["mb"] = minbpe.RegexTokenizer()
+    eval(load, names), eval(save, names), eval(saving, names)
+    assert eval(opening, names).encode(names["text"]) == names["t"].encode(names["text"])
 
 
 def test_the_import_that_replaces_tiktoken():

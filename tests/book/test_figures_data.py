@@ -24,10 +24,12 @@ READ = {
     "claims.ipynb": {
         "claims_record.json": "what the sections found, for the table at the top of the page; its last section compares"
     },
+    "language_model.ipynb": {"README.md": "the shipped model's card, which lies beside its weights in the package"},
     "distributed.ipynb": {
         "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
-        "and writes it, with the machine in it, and the page counts its smallest sizes again"
+        "and writes it, with the machine in it, and corpus_cost.ipynb counts its smallest sizes again"
     },
+    "corpus_cost.ipynb": {"growth_record.json": "the record of distributed.ipynb, which this page extrapolates"},
     "superwords.ipynb": {
         "superwords_record.json": "15 MB of English and lines in six scripts, which are not part of the book; `python "
         "book/superwords_record.py` trains on them and writes it, with the texts' hashes and the machine, and the page "
@@ -36,6 +38,10 @@ READ = {
     "new_words.ipynb": {
         "new_words_record.json": "a model trained further, which takes torch and minutes; `python "
         "book/new_words_record.py` does so and writes it, and the page counts its tokens and bits again"
+    },
+    "drift.ipynb": {
+        "templates_record.json": "templates that llama.cpp's sources and packages ship; `python "
+        "book/templates_record.py` checks them and writes it, with their sources"
     },
     "chat.ipynb": {
         "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "

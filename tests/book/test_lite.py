@@ -2,12 +2,9 @@
 
 import ast
 import contextlib
-import functools
-import http.server
 import importlib
 import re
 import sys
-import threading
 
 import pytest
 
@@ -15,6 +12,7 @@ from bpelab.errors import MissingDependencyError
 from bpelab.notebook import plotting
 
 from ..conftest import ROOT, amount
+from ..serving import served
 from .test_browser import HTML
 
 with pytest.MonkeyPatch.context() as patch:
@@ -27,15 +25,8 @@ def address():
     """Where the built book is served: browsers start no Python on a page opened from a disk."""
     if not (HTML / "lite" / "notebooks" / "index.html").exists():
         pytest.skip("the book was built without JupyterLite: run `make book` where npm and pip reach their packages")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *words):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=HTML)) as server:
-        threading.Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(HTML) as at:
+        yield at
 
 
 def printed(chapter):

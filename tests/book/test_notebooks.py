@@ -146,7 +146,10 @@ def test_predictions_keep_their_answers():
                 after = text.partition("**Predict.**")[2].partition("\n\n")[2]
                 assert not after or after.startswith("## "), (path.name, "these words would be folded as the answer")
                 for answer in itertools.takewhile(lambda cell: cell["cell_type"] == "code", kept[index + 1 :]):
-                    assert not answer["outputs"] or "hide-output" in answer["metadata"]["tags"], (path.name, index)
+                    assert not answer["outputs"] or "hide-output" in answer["metadata"].get("tags", ()), (
+                        path.name,
+                        index,
+                    )
                     asked += 1
     assert asked > 20
 

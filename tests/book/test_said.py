@@ -4,7 +4,7 @@ import ast
 import json
 import re
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -18,6 +18,7 @@ from .test_notebooks import CHAPTERS, NOTEBOOKS, cells, prose, source
 
 BOOK = ROOT / "book"
 REGEX = BOOK / "regex.ipynb"
+DETAILS = BOOK / "details.ipynb"
 WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 
 
@@ -40,7 +41,7 @@ class TestPatterns:
     @pytest.fixture
     def suspects(self):
         """The patterns from public code that the page puts to the test."""
-        text = next(source(cell) for cell in cells(REGEX, "code") if source(cell).startswith("suspects = "))
+        text = next(source(cell) for cell in cells(DETAILS, "code") if source(cell).startswith("suspects = "))
         return [ast.literal_eval(node) for node in ast.parse(text).body[0].value.elts[:2]]
 
     def test_the_first_suspect_is_the_older_spelling_and_not_gpt4s(self, suspects):
@@ -53,9 +54,9 @@ class TestPatterns:
         assert all(text[-1].isspace() for text in differ)
 
     def test_no_page_calls_it_gpt4s(self):
-        assert "The first is GPT-4's" not in prose(REGEX)
-        assert "passes for GPT-4's" in prose(REGEX)
-        table = next(cell for cell in cells(REGEX, "code") if source(cell).startswith("suspects = "))
+        assert "The first is GPT-4's" not in prose(DETAILS)
+        assert "passes for GPT-4's" in prose(DETAILS)
+        table = next(cell for cell in cells(DETAILS, "code") if source(cell).startswith("suspects = "))
         assert stored(table).splitlines()[0].startswith("['cl100k', 'llama3'] ['llama3'] ")
 
 
@@ -65,6 +66,23 @@ def test_files_that_pages_name_are_there():
         for name in re.findall(r"`((?:bpelab|tests|tools|book)/[\w/]+\.(?:py|h|c|json))`", prose(path)):
             assert (ROOT / name).is_file(), f"{path.name}: {name}"
         assert "regex_dfa.py" not in prose(path)
+
+
+def printed_source(cell) -> str:
+    """The source that a cell of code shows, in fences."""
+    return "".join("".join(output.get("data", {}).get("text/markdown", "")) for output in cell.get("outputs", ()))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_code_named_beside_a_printed_source_is_on_the_page(path):
+    """A fragment such as `best_start[end]`, right after a source, has only names that some code of the page has."""
+    all_cells = json.loads(path.read_text("utf-8"))["cells"]
+    code = " ".join(source(cell) + printed_source(cell) for cell in all_cells if cell["cell_type"] == "code")
+    names = set(re.findall(r"[A-Za-z_]\w*", code))
+    for before, cell in pairwise(all_cells):
+        if cell["cell_type"] == "markdown" and "```" in printed_source(before):
+            for fragment in re.findall(r"`([^`\n]*(?:\w[\[(]|[!=]=)[^`\n]*)`", source(cell)):
+                assert not set(re.findall(r"[A-Za-z_]\w*", fragment)) - names, fragment
 
 
 def test_the_number_of_conversations_is_that_of_the_test():
@@ -137,7 +155,7 @@ class TestGlossary:
 
 def test_the_library_names_its_chapters_by_their_titles():
     """A docstring's `Chapter: A trie` is the beginning of the title of a page."""
-    pages = [prose(path) for path in CHAPTERS] + [path.read_text("utf-8") for path in BOOK.glob("*.md")]
+    pages = [prose(path) for path in BOOK.glob("*.ipynb")] + [path.read_text("utf-8") for path in BOOK.glob("*.md")]
     titles = [re.search("^# (.*)", page, re.MULTILINE)[1] for page in pages]
     named = set()
     for path in [*(ROOT / "bpelab").rglob("*.py"), *(ROOT / "bpelab").rglob("*.h")]:
@@ -148,11 +166,31 @@ def test_the_library_names_its_chapters_by_their_titles():
 
 
 def test_the_first_page_leads_to_every_chapter():
-    listed = (ROOT / "_toc.yml").read_text("utf-8").partition("Back matter")[0]
+    listed = (ROOT / "_toc.yml").read_text("utf-8").partition("The library")[0]
     contents = re.findall(r"file: book/(\w+)$", listed, re.MULTILINE)
     assert len(contents) > 18
     first = (BOOK / "index.md").read_text("utf-8")
     assert not [name for name in contents if f"]({name}.ipynb)" not in first]
+
+
+def test_one_page_introduces_the_words_of_a_model():
+    """The others link to it, and set none of these words in italics, which is how a word is introduced."""
+    words = r"(?:embedding|logit|attention|softmax)s?"
+    for path in BOOK.glob("*.ipynb"):
+        if path.stem != "language_model":
+            said = "\n".join(source(cell) for cell in cells(path, "markdown"))
+            assert not re.findall(rf"(?<!\*)\*{words}\*(?!\*)", said), path.name
+            assert "(language_model.ipynb" in said or not re.search(rf"\b{words}\b", said), path.name
+
+
+def test_the_plan_for_a_trillion_tokens_is_the_one_that_is_worked_out():
+    plan = "".join(stored(cell) for cell in cells(BOOK / "corpus_cost.ipynb", "code"))
+    text = " ".join(prose(BOOK / "distributed.ipynb").split())
+    said = re.search(
+        r"the line gives (\S+ billion) .* takes (\d+) hours of one core, .* takes (\d+ GB) of memory", text
+    )
+    for name, value in zip(("distinct pre-tokens", "counting, core hours", "memory to learn merges"), said.groups()):
+        assert re.search(rf"^{name} +{value}$", plan, re.MULTILINE), name
 
 
 class TestSuperwords:
@@ -172,6 +210,18 @@ class TestSuperwords:
             assert tokens["boundless"] > min(tokens[f"superbpe, {share}%"] for share in (50, 75, 90))
         assert 0.15 < saved[0] < saved[1]  # "a larger vocabulary gains more"
 
+    def test_only_devanagari_compares_vocabularies_of_two_sizes(self):
+        """Its words run out of pairs; all other words of the table, and all superwords, fill 4,096 tokens."""
+        short = {
+            (text["script"], row["pattern"]): row["vocabulary"]
+            for text in self.BY_SCRIPT
+            for row in text["rows"]
+            if row["vocabulary"] < 4096
+        }
+        assert list(short) == [("DEVANAGARI", "cl100k")]
+        size = short["DEVANAGARI", "cl100k"]
+        assert f"Devanagari words run out of pairs at {size:,} tokens" in prose(BOOK / "superwords.ipynb")
+
     def test_where_a_space_says_nothing(self):
         tokens = {
             (text["script"], row["pattern"], row["method"]): row["tokens"]
@@ -185,7 +235,7 @@ class TestSuperwords:
         def saved(script, pattern):
             return 1 - best(script, pattern) / tokens[script, pattern, "words"]
 
-        assert 0.18 < saved("THAI", "cl100k") < 0.25  # "a fifth over GPT-4's pattern"
+        assert f"Superwords save {saved('THAI', 'cl100k'):.1%} over GPT-4's pattern" in prose(BOOK / "superwords.ipynb")
         assert tokens["THAI", "o200k", "words"] <= best("THAI", "cl100k")  # "saves as much", without superwords
         assert saved("THAI", "o200k") < 0  # "costs tokens"
         assert tokens["THAI", "o200k", "superbpe, 50%, with marks"] < tokens["THAI", "o200k", "words"]

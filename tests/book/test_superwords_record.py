@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bpelab import BPETokenizer, Split
+from bpelab import BPETokenizer, Split, Superwords
 from bpelab.notebook import book_text, passages
 
 from ..conftest import ROOT
@@ -35,10 +35,20 @@ def has_all(record, sizes, script_size):
 def test_the_record_of_the_book_has_what_the_page_shows():
     record = json.loads(RECORD.read_text("utf-8"))
     has_all(record, [32_000, 64_000], 4096)
+    assert [row["vocabulary"] for row in record["book"]] == [1024] * 7 + [4096] * 7
     large, *by_script = record["texts"]
     assert large["bytes_known"] > 10e6 and not large["script"]
     assert {text["name"] for text in by_script} >= {"english", "thai", "chinese"}
     assert all(text["script"] and text["bytes_known"] < 400_000 for text in by_script)
+
+
+def test_the_rows_of_the_book_are_what_is_learned_now():
+    text = book_text()
+    border = len(text) * 9 // 10
+    rows = {(row["vocabulary"], row["transition"]): row["tokens"] for row in json.loads(RECORD.read_text())["book"]}
+    for point, superwords in ((1024, None), (512, Superwords(transition=512))):
+        tokenizer = BPETokenizer.train(text[:border], 1024, superwords=superwords, progress=False)
+        assert rows[1024, point] == tokenizer.count_tokens(text[border:])
 
 
 @pytest.mark.slow

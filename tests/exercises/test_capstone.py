@@ -8,7 +8,7 @@ import pytest
 
 from bpelab.exercises import check, submission
 from bpelab.exercises.capstone import RUBRIC
-from bpelab.publishing import write_hashes
+from bpelab.publishing.folder import write_hashes
 
 from ..conftest import amount
 from . import wrong_capstone as made

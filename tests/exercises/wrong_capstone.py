@@ -14,7 +14,8 @@ from bpelab.chat import NAMED
 from bpelab.convert import convert
 from bpelab.decoders import DecoderSequence, Strip
 from bpelab.notebook import passages
-from bpelab.publishing import publish, write_hashes
+from bpelab.publishing import publish
+from bpelab.publishing.folder import write_hashes
 
 NAMES = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 STORIES, LETTERS = ("\n\n".join(passages(kind).values()) for kind in ("stories", "letters"))

@@ -31,6 +31,11 @@ def twice(names, target):
     return target + target
 
 
+def inside_itself(names, target):
+    middle = len(target) // 2
+    return target[:middle] + target + target[middle:]
+
+
 def with_a_space(names, target):
     return target[:3] + " " + target[3:]
 
@@ -56,6 +61,6 @@ def unescaped(tokenizer, special, text):
 
 WRONG = {
     "special_tokens.1": [in_the_order_of_the_list, longest_name_first, overlapping],
-    "special_tokens.2": [as_it_is, twice, with_a_space],
+    "special_tokens.2": [as_it_is, twice, inside_itself, with_a_space],
     "special_tokens.3": [shortest_name_first, unescaped],
 }
