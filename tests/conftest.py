@@ -29,6 +29,8 @@ SHARED = ROOT.parent / "shared"
 SOAK = os.environ.get("BPELAB_SOAK") == "1"
 SLOW = 2_400
 NOT_BUILT = "the extension was not built: no C compiler"
+PUBLISHED_ONLY = "ignore:tokenizers 1.0"
+"""For Python's -W: files whose pattern tokenizers 1.0 doesn't run are saved with a warning."""
 NEED_C = tuple(f"bpelab.trainers.{name}." for name in ("native", "counting.native", "superwords.native_phrases"))
 """Modules whose docstrings have examples that need the extension."""
 collect_ignore = ["conformance/peers"]  # other projects' tests, which tests/conformance/test_peers.py runs

@@ -89,19 +89,19 @@ def _learned_texts(rng: random.Random, suffix: str = "") -> tuple[list[str], lis
     words = [list(SPACE + word) for word in rng.choices([*WORDS[:9], "日本語"], k=8)]
     if suffix:
         words = [[*word[1:-1], word[-1] + suffix] for word in words]
-    units = sorted({unit for word in words for unit in word if rng.random() < 0.95})
+    symbols = sorted({symbol for word in words for symbol in word if rng.random() < 0.95})
     merges: list[tuple[str, str]] = []
     for _ in range(rng.randint(0, 40)):
-        pairs = Counter(p for word in words for p in zip(word, word[1:]) if set("".join(p)) <= set("".join(units)))
+        pairs = Counter(p for word in words for p in zip(word, word[1:]) if set("".join(p)) <= set("".join(symbols)))
         if not pairs:
             break
         pair = rng.choice(sorted(pairs))
-        if all(unit in units or unit in map("".join, merges) for unit in pair) and "".join(pair) not in map(
+        if all(symbol in symbols or symbol in map("".join, merges) for symbol in pair) and "".join(pair) not in map(
             "".join, merges
         ):
             merges.append(pair)
             words = [replace_pair(word, pair, "".join(pair)) for word in words]
-    return units, merges
+    return symbols, merges
 
 
 def _spaces() -> NormalizerSequence:
@@ -110,14 +110,14 @@ def _spaces() -> NormalizerSequence:
 
 def _scores(rng: random.Random) -> BPETokenizer:
     """SentencePiece's kind: scores, with or without byte fallback, perhaps with a symbol."""
-    units, merges = _learned_texts(rng)
+    symbols, merges = _learned_texts(rng)
     fallback = rng.random() < 0.7
     pieces = [Piece("<unk>", 0.0, "UNKNOWN"), Piece("<s>", 0.0, "CONTROL")]
     pieces += [Piece(f"<0x{byte:02X}>", 0.0, "BYTE") for byte in range(256)] if fallback else []
     pieces += [Piece("<new>", 0.0, "USER_DEFINED")] if rng.random() < 0.3 else []
     made = list(dict.fromkeys(left + right for left, right in merges))
     pieces += [Piece(text, -float(at)) for at, text in enumerate(made, 1)]
-    pieces += [Piece(unit, -1_000.0 - at) for at, unit in enumerate(units)]
+    pieces += [Piece(symbol, -1_000.0 - at) for at, symbol in enumerate(symbols)]
     return BPETokenizer(
         build_model(tuple(pieces), fallback),
         pattern=None,
@@ -131,9 +131,9 @@ def _scores(rng: random.Random) -> BPETokenizer:
 def _file(rng: random.Random, kind: str) -> BPETokenizer:
     """A tokenizer.json of characters: with byte fallback, an unknown token, or neither; for "suffix" words end."""
     suffix = "</w>" if kind == "suffix" else ""
-    units, merges = _learned_texts(rng, suffix)
+    symbols, merges = _learned_texts(rng, suffix)
     fallback, unk = rng.random() < 0.5, rng.random() < 0.7
-    texts = ["<unk>"] * unk + [f"<0x{byte:02X}>" for byte in range(256) if fallback] + units
+    texts = ["<unk>"] * unk + [f"<0x{byte:02X}>" for byte in range(256) if fallback] + symbols
     texts = list(dict.fromkeys([*texts, *(left + right for left, right in merges)]))
     to_space = {"type": "Prepend", "prepend": SPACE}
     replace = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}

@@ -1,5 +1,5 @@
-"""Adding a pre-tokenizer and a normalizer: a class in a file of its own, and its name in the registry. No other room
-has to hear of it, and everything works: C, files, offsets, streams, batches."""
+"""Adding a pre-tokenizer, a normalizer and a decoder: a class in a file of its own, and its name in the registry. No
+other room has to hear of it, and everything works: C, files, offsets, streams, batches."""
 
 import ast
 import random
@@ -8,8 +8,8 @@ from importlib import import_module
 
 import pytest
 
-from bpelab import BPETokenizer, StreamEncoder
-from bpelab.decoders import DECODERS
+from bpelab import BPETokenizer, StreamDecoder, StreamEncoder, decoders
+from bpelab.decoders import DECODERS, DecoderSequence
 from bpelab.normalizers import NORMALIZERS, Replace
 from bpelab.pretokenizers import PRE_TOKENIZERS, PreTokenizer
 from bpelab.pretokenizers.byte_level import ByteLevel
@@ -18,17 +18,18 @@ from bpelab.pretokenizers.split_pattern import SplitPattern
 from bpelab.regex.matchers import Pattern
 
 from .conftest import ROOT, fuzz_text, needs_extension
-from .streaming.streams import check_encoding
+from .streaming.streams import check_decoding, check_encoding
 
 SOURCE = '''
 import re
 from dataclasses import dataclass
 
+from bpelab.decoders.base import Decoder
 from bpelab.normalizers.base import BaseNormalizer
 from bpelab.pretokenizers.base import PreTokenizer
 from bpelab.pretokenizers.boundary import Boundary
 from bpelab.pretokenizers.pattern_steps import PatternStep
-from bpelab.texts.stages import LiteralStage
+from bpelab.texts.stages import CharStage, LiteralStage
 
 PIECE = "[A-Z]?[^A-Z]+|[A-Z]"
 
@@ -61,6 +62,19 @@ class Dots(BaseNormalizer):
 
     def align(self, given):
         return given.replace((match.span() for match in re.finditer(re.escape(self.dots), given.text)), "…")
+
+
+@dataclass(frozen=True)
+class Undots(Decoder):
+    """Write an ellipsis as dots again."""
+
+    dots: str = "..."
+
+    def decode_chain(self, tokens, errors="replace"):
+        return [token.replace("…", self.dots) for token in tokens]
+
+    def text_stages(self, empty_is_none):
+        return [CharStage(lambda text: text.replace("…", self.dots))]
 '''
 BYTES = ByteLevel(add_prefix_space=False, use_regex=False)
 """After which a model sees bytes; files say so."""
@@ -87,6 +101,7 @@ def added(tmp_path, monkeypatch):
     module = import_module("added_components")
     monkeypatch.setitem(PRE_TOKENIZERS, "Capitals", module.Capitals)
     monkeypatch.setitem(NORMALIZERS, "Dots", module.Dots)
+    monkeypatch.setitem(DECODERS, "Undots", module.Undots)
     yield module
     del sys.modules["added_components"]
 
@@ -154,6 +169,22 @@ def test_streams(tokenizer, twin):
         assert (ours.push(char), ours.pending) == (theirs.push(char), theirs.pending)
         assert len(ours.pending) < 30  # the longest stretch without a capital has 29 characters
     assert ours.finish() == theirs.finish()
+
+
+def test_decoding(tokenizer, twin, added, tmp_path):
+    """After a decoder that joins tokens; from a file, too, and a stream holds back no more than half a character."""
+    ours = tokenizer.with_options(decoder=DecoderSequence((decoders.ByteLevel(), added.Undots())))
+    dots = decoders.Replace(Pattern("String", "…"), "...")
+    theirs = twin.with_options(decoder=DecoderSequence((decoders.ByteLevel(), dots)))
+    ours.save(tmp_path / "saved")
+    assert BPETokenizer.from_pretrained(tmp_path / "saved").spec.decoder == ours.spec.decoder
+    rng = random.Random(10)
+    for text in texts():
+        ids = ours.encode(text)
+        assert ours.decode(ids) == theirs.decode(ids) == theirs.decode(twin.encode(text))
+        check_decoding(ours, rng, ids)
+    decoder = StreamDecoder(ours)
+    assert decoder.push(ours.encode("Name...")) == "Name..." and decoder.pending == b""
 
 
 def test_what_says_nothing_of_itself(trained, twin):

@@ -110,7 +110,7 @@ def test_the_project_speaks_of_itself_alone():
         pytest.skip("not a git checkout, so there is no list of the project's files")
     for name in tracked:
         path = ROOT / name
-        if path.suffix in {".py", ".md", ".ipynb", ".toml", ".txt", ".yml", ".ini", ".js", ".css"} and path.exists():
+        if path.suffix[1:] in {"py", "md", "ipynb", "toml", "txt", "yml", "ini", "js", "css", "html"} and path.exists():
             text = path.read_text(encoding="utf-8", errors="ignore")
             assert not [word for word in names if word in text], name
             assert "/wo" + "rk/" not in text, name

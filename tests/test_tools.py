@@ -16,7 +16,7 @@ from bpelab import native
 
 from .conftest import ROOT
 
-ADDRESS = "https://github.com/somebody/bpelab"
+ADDRESS, PAGES = "https://github.com/somebody/bpelab", "https://somebody.github.io/bpelab"
 NAMES = ["_config.yml", "pyproject.toml", "CITATION.cff", "README.md", "book/index.md", "CHANGELOG.md"]
 NAMES += ["bpelab/__init__.py", "bpelab/_support/install.py"]
 NOTEBOOKS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "book").glob("*.ipynb"))
@@ -57,6 +57,39 @@ class TestTheAddress:
         assert project["urls"] == {"Repository": ADDRESS} and "chat" in project["optional-dependencies"]
         for page in ("README.md", "book/index.md"):
             assert f"`git clone {ADDRESS}`" in (copy / page).read_text(encoding="utf-8")
+
+    def test_of_the_book_is_where_one_can_type(self, copy):
+        """It stays while the repository's is written again, and goes with it."""
+        write, before = tool("set_repository").write, read(copy)
+        assert {"_config.yml", "README.md"} <= set(write(copy, ADDRESS, PAGES + "/"))
+        assert write(copy, ADDRESS) == write(copy, None) == []
+        assert f"**Type here: <{PAGES}>**" in (copy / "README.md").read_text(encoding="utf-8")
+        assert f'  baseurl: "{PAGES}" #' in (copy / "_config.yml").read_text(encoding="utf-8")
+        assert write(copy, ADDRESS, "") == ["_config.yml", "README.md"]
+        write(copy, ADDRESS, PAGES)
+        write(copy, "")
+        assert read(copy) == before
+        assert "`make serve`" in before["README.md"].decode().partition("## Type here")[2].partition("\n## ")[0]
+
+    @pytest.mark.parametrize("wrong", ["somebody.github.io", "ftp://x/book", "https://x/> [a", "https://x/a b"])
+    def test_of_the_book_has_to_be_one(self, wrong, copy):
+        before = read(copy)
+        with pytest.raises(ValueError, match="https://HOST/NAME"):
+            tool("set_repository").write(copy, ADDRESS, wrong)
+        assert read(copy) == before
+
+    def test_make_takes_both(self, copy):
+        """As the workflow hands them over; PAGES may be empty, or not there at all."""
+        if shutil.which("make") is None:
+            pytest.skip("there is no make")
+        for name in ("Makefile", "tools/set_repository.py"):
+            (copy / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+        for given in {"ADDRESS": ADDRESS, "PAGES": PAGES}, {"ADDRESS": ADDRESS}, {}, {"ADDRESS": ADDRESS, "PAGES": ""}:
+            env = {name: value for name, value in os.environ.items() if name not in ("ADDRESS", "PAGES")} | given
+            words = ["make", "address", f"PYTHON={sys.executable}"]
+            subprocess.run(words, cwd=copy, env=env, check=True, capture_output=True)
+            assert (PAGES.encode() in read(copy, ["README.md"])["README.md"]) == ("" not in given.values())
 
     @pytest.mark.parametrize("name", NOTEBOOKS)
     def test_is_in_the_first_cell_and_changes_no_other(self, name, copy):

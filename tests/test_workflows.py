@@ -1,6 +1,7 @@
 """The workflows are valid and do nothing but call the make targets; a release can't go past its checks."""
 
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -85,12 +86,49 @@ def test_wheels_for_platforms():
 
 def test_the_book_has_its_address_before_it_is_built():
     ran = steps(read(".github/workflows/book.yml")["jobs"]["book"])
-    assert ran.index("make address") < ran.index("make book")
+    assert ran.index("actions/configure-pages") < ran.index("make address") < ran.index("make book")
+
+
+def test_readme_gets_the_addresses_once_the_book_is_published():
+    """By a job that may write to the repository and does nothing else; never in a fork."""
+    workflow = read(".github/workflows/book.yml")
+    job = workflow["jobs"]["address"]
+    assert steps(job) == ["actions/checkout", "make address", "make commit-address"]
+    assert job["needs"] == "book" and "!github.event.repository.fork" in job["if"]
+    assert job["permissions"] == {"contents": "write"} and workflow["permissions"]["contents"] == "read"
+    assert set(job["steps"][1]["env"]) == {"ADDRESS", "PAGES"}
+
+
+def test_the_addresses_are_committed_if_they_are_new(tmp_path):
+    """In a clone of an empty repository: nothing to commit is no failure, and what changed is pushed."""
+    if shutil.which("make") is None:
+        pytest.skip("there is no make")
+
+    def git(*words, folder=tmp_path / "clone"):
+        done = subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def commit():
+        subprocess.run(["make", "commit-address"], cwd=tmp_path / "clone", check=True, capture_output=True)
+        return git("log", "--format=%s", "main", folder=tmp_path / "origin.git").splitlines()
+
+    git("init", "--quiet", "--bare", "--initial-branch", "main", "origin.git", folder=tmp_path)
+    git("clone", "--quiet", "origin.git", "clone", folder=tmp_path)
+    shutil.copy(ROOT / "Makefile", tmp_path / "clone")
+    git("checkout", "--quiet", "-b", "main")
+    git("add", "Makefile")
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message", "First")
+    git("push", "--quiet", "--set-upstream", "origin", "main")
+    assert commit() == ["First"]
+    makefile = tmp_path / "clone" / "Makefile"
+    makefile.write_text(makefile.read_text("utf-8") + "# changed\n", "utf-8")
+    assert commit() == ["The addresses of the repository and the book", "First"]
+    assert git("status", "--porcelain") == ""
 
 
 def test_ci_runs_everything():
     ran = {step for job in read(".github/workflows/tests.yml")["jobs"].values() for step in steps(job)}
-    assert {"make test-all PYTHON=python", "make chapters", "make test-backends"} <= ran
+    assert {"make test-all PYTHON=python", "make chapters", "make test-backends", "make test-real"} <= ran
 
 
 def test_the_environment_of_conda_and_binder():

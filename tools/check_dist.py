@@ -32,7 +32,15 @@ ids = BPETokenizer.from_pretrained("out").encode("the harbour")
 assert ids == tokenizer.encode("the harbour") and tokenizer.decode(ids) == "the harbour"
 print(bpelab.__version__)
 """
-FILES = ("py.typed", "data/book.txt", "data/passages/", "data/tiny_chat/", "widgets/js/", "widgets/css/")
+FILES = (
+    "py.typed",
+    "analysis/report/page.html",
+    "data/book.txt",
+    "data/passages/",
+    "data/tiny_chat/",
+    "widgets/js/",
+    "widgets/css/",
+)
 
 
 def check_metadata(raw: bytes) -> str:

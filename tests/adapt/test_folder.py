@@ -13,7 +13,7 @@ from bpelab.adapt.numbers import STORED, from_float64, to_float64
 from bpelab.adapt.row_map import MADE, PADDING
 from bpelab.chat.models.find import SHIPPED
 from bpelab.editing import extend, prune
-from bpelab.editing.edits import Pruned
+from bpelab.editing.pruning import Pruned
 from bpelab.notebook import book_text
 from bpelab.publishing import changed_files
 
@@ -47,7 +47,7 @@ def expected(stored: np.ndarray, kind: str, plan) -> np.ndarray:
     """The rows that the rule `mean` makes, one at a time in plain Python."""
     flat = stored.reshape(len(stored), -1)
     table = to_float64(flat, kind).tolist()
-    known = plan.rows.known.tolist()
+    known = plan.rows.rows_with_token.tolist()
     average = np.divide(np.sum([table[row] for row in known], axis=0), len(known)).tolist()
     out = []
     for row, source in enumerate(plan.rows.source.tolist()):
@@ -483,12 +483,12 @@ def damaged(folder: Path, old: BPETokenizer) -> dict[str, tuple]:
 
     return {
         "a shard missing": ((folder / "model-00002-of-00003.safetensors").unlink, "model-00002-of-00003"),
-        "cut off": (lambda: first.write_bytes(first.read_bytes()[:-10]), "cut off"),
-        "cut off early": (lambda: first.write_bytes(first.read_bytes()[:20]), "cut off or damaged"),
+        "cut off": (lambda: first.write_bytes(first.read_bytes()[:-10]), "truncated"),
+        "cut off early": (lambda: first.write_bytes(first.read_bytes()[:20]), "truncated or damaged"),
         "empty": (lambda: first.write_bytes(b""), "has no header"),
         "a huge header": (lambda: first.write_bytes(b"\xff" * 7 + b"\x7f" + b"{}"), "says that its header has"),
         "an index that leads away": (
-            lambda: edit(lambda m: m.update({"lm_head.weight": "../../etc/passwd"})), "which is not there"),
+            lambda: edit(lambda m: m.update({"lm_head.weight": "../../etc/passwd"})), "which is missing"),
         "an index that is wrong": (
             lambda: edit(lambda m: m.update({"lm_head.weight": "model-00001-of-00003.safetensors"})), "says that"),
         "a tensor too many in the index": (

@@ -95,7 +95,7 @@ def check(rows, old, new, old_rows):
         else:
             assert before[source] == after[row] and rows.ids[source] == row
     assert set(rows.removed) == {i for i, key in before.items() if key not in after.values()}
-    assert rows.known.tolist() == sorted(before)
+    assert rows.rows_with_token.tolist() == sorted(before)
 
 
 @pytest.mark.parametrize("seed", range(amount(30, 500)))
@@ -165,7 +165,7 @@ def test_tokens_of_characters():
     old = characters()
     spaced = [token for token in old.model.tokens.values() if token.startswith("▁".encode())]
     vocab = dict(old.model.tokens) | {old.n_vocab: spaced[5] + spaced[7], old.n_vocab + 1: "é日".encode()}
-    model = BPEModel(vocab, old.model.merges, old.model.alphabet, units=old.model.units)
+    model = BPEModel(vocab, old.model.merges, old.model.alphabet, initial_symbols=old.model.initial_symbols)
     new = BPETokenizer(model, **{k: v for k, v in old.spec.arguments().items() if k != "pattern"}, pattern=None)
     rows = map_rows(old, new, old.n_vocab)
     check_copies = rows.source[: old.n_vocab].tolist()
@@ -192,7 +192,7 @@ def test_ids_beyond_the_rows_have_no_row(old):
     """As in models whose tokenizer knows a token that only another model of the family has a row for."""
     rows = map_rows(old, old, old.n_vocab - 1)
     last = old.n_vocab - 1
-    assert rows.source[last] == MADE and rows.ids[last] == last and last not in rows.known
+    assert rows.source[last] == MADE and rows.ids[last] == last and last not in rows.rows_with_token
     assert rows.parts[last] == tuple(old.encode("<|pad|>"))
 
 
@@ -213,11 +213,19 @@ def test_arguments_that_are_wrong(old):
 def test_a_token_that_the_old_tokenizer_can_not_write_gets_the_average(old):
     """Characters without byte tokens and without an unknown token: what is missing is dropped."""
     vocab = {token_id: token for token_id, token in characters().model.tokens.items() if token in (b"a", b"b", b"c")}
-    units = type(characters().model.units)(characters=True)
-    few = BPETokenizer(BPEModel(vocab, {}, units.alphabet({t: i for i, t in vocab.items()}), units=units), pattern=None)
+    initial_symbols = type(characters().model.initial_symbols)(characters=True)
+    few = BPETokenizer(
+        BPEModel(
+            vocab, {}, initial_symbols.alphabet({t: i for i, t in vocab.items()}), initial_symbols=initial_symbols
+        ),
+        pattern=None,
+    )
     more = BPETokenizer(
         BPEModel(
-            {**vocab, 2_000: b"z"}, {}, units.alphabet({**{t: i for i, t in vocab.items()}, b"z": 2_000}), units=units
+            {**vocab, 2_000: b"z"},
+            {},
+            initial_symbols.alphabet({**{t: i for i, t in vocab.items()}, b"z": 2_000}),
+            initial_symbols=initial_symbols,
         ),
         pattern=None,
     )

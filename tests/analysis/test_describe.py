@@ -4,7 +4,7 @@ import json
 
 from bpelab import BPEModel, BPETokenizer, TemplateProcessing
 from bpelab.analysis.describe import SAMPLE, describe
-from bpelab.formats import huggingface
+from bpelab.formats.tokenizer_json_save import tokenizer_json
 from bpelab.notebook import book_text
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
@@ -23,7 +23,7 @@ def facts(tokenizer, *words):
 def test_a_trained_one():
     found = facts(trained())
     assert (found["tokens"], found["n_vocab"], found["merges"], found["unreachable_by_merges"]) == (400, 400, 143, 0)
-    assert (found["units"], found["pattern"]) == ("bytes", "cl100k")
+    assert (found["initial_symbols"], found["pattern"]) == ("bytes", "cl100k")
     assert found["special_tokens"] == {"<|end|>": 399} and found["other_added_tokens"] == 0
     assert (found["normalizer"], found["pre_tokenizer"], found["post_processor"]) == (None, None, None)
     assert (found["chat_template"], found["whole_pieces_first"], found["oddities"]) == (False, False, [])
@@ -52,11 +52,11 @@ def test_ranks_and_a_sample_of_bytes():
 
 
 def test_characters(tmp_path):
-    data = huggingface.tokenizer_json(trained().spec)
+    data = tokenizer_json(trained().spec)
     data["model"] = {"type": "BPE", "vocab": {"l": 0, "o": 1, "w": 2, "lo": 3}, "merges": [["l", "o"]]}
     data |= {"added_tokens": [], "pre_tokenizer": {"type": "Whitespace"}, "decoder": None}
     (tmp_path / "tokenizer.json").write_text(json.dumps(data))
     found = facts(BPETokenizer.from_pretrained(tmp_path), "low owl")
-    assert (found["units"], found["merges"], found["pattern"]) == ("3 characters", 1, None)
+    assert (found["initial_symbols"], found["merges"], found["pattern"]) == ("3 characters", 1, None)
     assert found["pre_tokenizer"].startswith("Whitespace")
     assert found["sample"] == ["lo", "w", "o", "w", "l"]

@@ -10,7 +10,7 @@ from bpelab._support.textio import valid_text
 from bpelab.analysis.describe import describe
 from bpelab.analysis.lossless import count_changed_lines, losses, sample_lines
 from bpelab.cli.main import main
-from bpelab.formats import huggingface
+from bpelab.formats.tokenizer_json_save import tokenizer_json
 from bpelab.normalizers import NormalizerSequence
 from bpelab.notebook import book_text
 from bpelab.vocab.added_tokens import AddedToken
@@ -25,7 +25,7 @@ def trained(**options):
 
 def from_json(folder, **sections):
     """A tokenizer.json with some of its sections changed."""
-    data = huggingface.tokenizer_json(trained().spec) | sections
+    data = tokenizer_json(trained().spec) | sections
     (folder / "tokenizer.json").write_text(json.dumps(data))
     return BPETokenizer.from_pretrained(folder)
 

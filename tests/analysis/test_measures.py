@@ -257,7 +257,7 @@ class TestVocabulary:
     def test_unmet_refuses_characters(self):
         from bpelab.model.initial_symbols import InitialSymbols
 
-        model = BPEModel({0: b"a"}, {}, {b"a": 0}, units=InitialSymbols(characters=True))
+        model = BPEModel({0: b"a"}, {}, {b"a": 0}, initial_symbols=InitialSymbols(characters=True))
         with pytest.raises(BPELabError, match="characters"):
             unreachable_alone(BPETokenizer(model))
 

@@ -146,7 +146,7 @@ def test_a_page_of_one_tokenizer_and_the_books_text(folder, tmp_path, monkeypatc
         (["one", "--text", "."], ". is a folder; name the texts in it"),
         (["one", "--text", "x" * 300], "can't be read: File name too long"),
         (["one", "--text", "prose.txt", "--text", "empty.txt"], "empty.txt is empty, so there is nothing to measure"),
-        (["prose.txt"], "prose.txt: is not JSON, and its name is not that of another tokenizer's file"),
+        (["prose.txt"], "prose.txt: is not JSON, and isn't named like another tokenizer file"),
         (["prose.txt"], "Texts to measure are given with --text"),
         (["one", "broken.json"], "broken.json: is not JSON: Expecting"),
         (["no/such"], "no/such: there is no such file or folder"),

@@ -61,7 +61,7 @@ def test_never_more_than_bpe():
 
 
 def test_a_model_that_lacks_bytes_is_refused():
-    units = InitialSymbols(characters=True)
-    model = BPEModel({0: b"a"}, {}, {b"a": 0}, units=units)
+    initial_symbols = InitialSymbols(characters=True)
+    model = BPEModel({0: b"a"}, {}, {b"a": 0}, initial_symbols=initial_symbols)
     with pytest.raises(ModelError, match="all 256"):
         FewestTokens(model)

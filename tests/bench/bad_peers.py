@@ -3,100 +3,71 @@
 import os
 import sys
 import time
-from typing import ClassVar
+from dataclasses import replace
 
 from bpelab.bench import worker
 from bpelab.bench.peers import PEERS
-from bpelab.bench.peers.ours import BpelabPython
-
-
-class Wrong(BpelabPython):
-    """Right for short texts; in longer ones the fourth id is another one."""
-
-    name = "wrong"
-
-    def __init__(self, vocabulary):
-        super().__init__(vocabulary)
-        encode = self.encode_list
-        self.encode_list = lambda text: [*(ids := encode(text))[:3], ids[3] ^ 1, *ids[4:]] if len(text) > 20 else ids
-
-
-class WrongLater(BpelabPython):
-    """Right the first time; wrong when the same text comes back."""
-
-    name = "wrong later"
-
-    def __init__(self, vocabulary):
-        super().__init__(vocabulary)
-        encode, calls = self.encode_list, []
-
-        def later(text):
-            calls.append(text)
-            ids = encode(text)
-            return ids if len(calls) < CALLS_OF_A_CHECK else [*ids, 0]
-
-        self.encode_list = later
-
 
 CALLS_OF_A_CHECK = 5
+
+
+def wrong(encode):
+    """Right for short texts; in longer ones the fourth id is another one."""
+    return lambda text: [*(ids := encode(text))[:3], ids[3] ^ 1, *ids[4:]] if len(text) > 20 else ids
+
+
+def wrong_later(encode):
+    """Right the first time; wrong when the same text comes back."""
+    calls = []
+
+    def later(text):
+        calls.append(text)
+        ids = encode(text)
+        return ids if len(calls) < CALLS_OF_A_CHECK else [*ids, 0]
+
+    return later
 
 
 class Panic(BaseException):
     """As a panic in Rust arrives in Python."""
 
 
-class Panics(BpelabPython):
-    name = "panics"
+def panics(encode):
+    def panic(text):
+        raise Panic("called `Option::unwrap()` on a `None` value")
 
-    def __init__(self, vocabulary):
-        super().__init__(vocabulary)
-
-        def encode(text):
-            raise Panic("called `Option::unwrap()` on a `None` value")
-
-        self.encode_list = encode
+    return panic
 
 
-class Hangs(BpelabPython):
-    name = "hangs"
-
-    def __init__(self, vocabulary):
-        super().__init__(vocabulary)
-        self.encode_list = lambda text: time.sleep(600)
+def hangs(encode):
+    return lambda text: time.sleep(600)
 
 
-class Crashes(BpelabPython):
-    name = "crashes"
-
-    def __init__(self, vocabulary):
-        super().__init__(vocabulary)
-        self.encode_list = lambda text: os.abort()
+def crashes(encode):
+    return lambda text: os.abort()
 
 
-class Hoards(BpelabPython):
-    name = "hoards"
-
-    def __init__(self, vocabulary):
-        super().__init__(vocabulary)
-        self.encode_list = lambda text: bytearray(1 << 40)
+def hoards(encode):
+    return lambda text: bytearray(1 << 40)
 
 
-class Chatters(BpelabPython):
+def chatters(encode):
     """Prints what looks like a worker's own lines."""
-
-    name = "chatters"
-
-    def __init__(self, vocabulary):
-        super().__init__(vocabulary)
-        os.write(1, b'{"event": "nonsense"}\nnot even JSON\n')
+    os.write(1, b'{"event": "nonsense"}\nnot even JSON\n')
+    return encode
 
 
-class Absent(BpelabPython):
-    name, package, module = "absent", "no-such-package", "no_such_module"
-    requires: ClassVar = ()
-
-
-BAD = {peer.name: peer for peer in (Wrong, WrongLater, Panics, Hangs, Crashes, Hoards, Chatters, Absent)}
+GOOD = PEERS["bpelab (Python)"]
+BAD = {
+    function.__name__.replace("_", " "): replace(
+        GOOD,
+        name=function.__name__.replace("_", " "),
+        imports=f"{GOOD.imports}\nfrom tests.bench.bad_peers import {function.__name__}",
+        calls={"list": f"{function.__name__}(tokenizer.encode)"},
+    )
+    for function in (wrong, wrong_later, panics, hangs, crashes, hoards, chatters)
+}
+BAD["absent"] = replace(GOOD, name="absent", package="no-such-package", imports="import no_such_module")
 
 if __name__ == "__main__":
     PEERS.update(BAD)

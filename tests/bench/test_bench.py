@@ -6,14 +6,13 @@ from dataclasses import replace
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.bench import isolated_measures, worker_process
+from bpelab.bench import isolated_measures, runner
 from bpelab.bench.driver import Driver
 from bpelab.bench.isolated_measures import HELLO
 from bpelab.bench.peers import PEERS
 from bpelab.bench.plan import Job, Plan, Step
-from bpelab.bench.record import new_record, validate
+from bpelab.bench.record import Row, new_record, speeds, validate
 from bpelab.bench.report import bench_figure, report
-from bpelab.bench.summary import Row, speeds
 from bpelab.bench.texts import Text
 from bpelab.cli.main import main
 from bpelab.errors import BPELabError
@@ -59,7 +58,7 @@ def bad(monkeypatch):
     """Bad libraries join the good ones, here and in the workers."""
     for name, peer in BAD.items():
         monkeypatch.setitem(PEERS, name, peer)
-    monkeypatch.setattr(worker_process, "WORKER", "tests.bench.bad_peers")
+    monkeypatch.setattr(runner, "WORKER", "tests.bench.bad_peers")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
@@ -137,11 +136,11 @@ def test_fresh_processes(tmp_path):
 
 def test_programs_of_fresh_processes():
     """What they print, what they take beyond an empty one, and their last words."""
-    printed, cpu, wall = isolated_measures._measured("sum(range(3_000_000)); print(1, 2)")
+    printed, cpu, wall = isolated_measures.time_program("sum(range(3_000_000)); print(1, 2)")
     assert printed == "1 2"
     assert cpu > 0 and wall > 0
     with pytest.raises(RuntimeError, match="ValueError: no"):
-        isolated_measures._measured("raise ValueError('no')")
+        isolated_measures.time_program("raise ValueError('no')")
 
 
 def test_a_wrong_id_is_not_timed(bad, tmp_path):
@@ -157,9 +156,9 @@ def test_ids_that_change_while_they_are_timed(bad, tmp_path):
     plan = only("encode")
     vocabulary = _prepare(tmp_path)
     driver = Driver(plan, TEXTS, ["tiktoken", "wrong later"], record := new_record(plan, TEXTS), tmp_path, _no, _no)
-    text_files = {"book": driver._write_parts(TEXTS[0], 3_000)}
-    job = Job(vocabulary, ["tiktoken", "wrong later"], [Step("warm", "book", "list")], text_files, str(tmp_path))
-    driver._runner.run(job, 60)
+    text_files = {"book": driver.write_parts(TEXTS[0], 3_000)}
+    job = Job(vocabulary, ["tiktoken", "wrong later"], [Step("warm", "book", "list")], text_files, str(tmp_path), 60)
+    driver._runner.run(job)
     assert timed(record, "wrong later") == set()
     assert timed(record, "tiktoken") == {"unseen", "again"}
     assert "while it is timed" in reasons(record, "wrong later")
@@ -227,9 +226,10 @@ def test_the_command(tmp_path, capsys, monkeypatch):
 def test_tokenizers_of_ones_own_are_measured_by_their_files(tmp_path, capsys):
     """Superwords among them: what can open the file is compared before it is timed, the rest says why it can't."""
     text = tmp_path / "text.txt"
-    text.write_text(book_text()[:100_000], "utf-8")
+    text.write_text(f"{book_text()[:50_000]}<eos>{book_text()[50_000:100_000]}", "utf-8")
     for name, superwords in (("mine", "superbpe"), ("words", None)):
-        BPETokenizer.train(book_text()[100_000:200_000], 700, superwords=superwords).save(tmp_path / name)
+        own = BPETokenizer.train(book_text()[100_000:200_000], 700, superwords=superwords, special_tokens=["<eos>"])
+        own.save(tmp_path / name)
     home = tmp_path / "words" / "tokenizer.json"
     record = tmp_path / "record.json"
     options = ["--quick", "--only", "encode", "--rounds", "1", "--libraries", "bpelab (Python),tokenizers,gigatoken"]
@@ -238,6 +238,7 @@ def test_tokenizers_of_ones_own_are_measured_by_their_files(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "Encode book, mine" in shown and "Encode book, words" in shown
     measured = json.loads(record.read_text("utf-8"))
+    assert "text book: without <eos>, special tokens" in measured["notes"]
     timed = {(sample["encoding"], sample["library"]) for sample in measured["samples"]}
     if PEERS["tokenizers"].why_unavailable() is None:
         assert timed >= {(name, peer) for name in ("mine", "words") for peer in ("tokenizers", "bpelab (Python)")}

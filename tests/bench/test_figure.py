@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from bpelab.bench.record import to_json, validate
+from bpelab.bench.record import Row, speeds, to_json, validate
 from bpelab.bench.report import save_figure
-from bpelab.bench.summary import Row, speeds
 from bpelab.notebook.plotting import COLOURS
 
 from ..conftest import ROOT

@@ -4,7 +4,6 @@ import os
 import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from bpelab._support.install import install_command
 from bpelab.bench import machine, record, texts
 from bpelab.bench.driver import Driver
 from bpelab.bench.plan import Plan, Step
-from bpelab.bench.worker_process import _processor_time
+from bpelab.bench.runner import _processor_time
 from bpelab.cli.bench import Progress
 from bpelab.cli.main import main
 from bpelab.notebook import book_text
@@ -21,14 +20,15 @@ from .test_summary import sample
 
 
 def test_a_machine_that_says_little(monkeypatch):
-    monkeypatch.setattr(Path, "read_text", lambda *_: "flags\t: fpu\n")
+    about = {"text": "flags\t: fpu\n"}
+    monkeypatch.setattr(machine.host, "read", lambda _: about["text"])
     monkeypatch.setattr(subprocess, "run", _no_program)
     assert machine.cpu_name() == (platform.processor() or platform.machine())
     assert machine.instruction_sets() is None
-    monkeypatch.setattr(Path, "read_text", lambda *_: "flags\t: fpu avx2 sse2 pni\nmodel name\t: Abacus 3000\n")
+    about["text"] = "flags\t: fpu avx2 sse2 pni\nmodel name\t: Abacus 3000\n"
     assert machine.cpu_name() == "Abacus 3000"
     assert machine.instruction_sets() == ["avx2", "sse2"]
-    monkeypatch.setattr(Path, "read_text", lambda *_: "Features\t: fp asimd sve2\n")
+    about["text"] = "Features\t: fp asimd sve2\n"
     assert machine.instruction_sets() == ["asimd", "sve2"]
     monkeypatch.delattr(os, "getloadavg", raising=False)
     assert machine.load_average() is None
@@ -39,7 +39,7 @@ def test_instruction_sets_of_a_mac(monkeypatch):
         "machdep.cpu.features: FPU SSE4.2 AVX1.0\nmachdep.cpu.leaf7_features: BMI1 AVX2\n"
         "hw.optional.arm.FEAT_DotProd: 1\nhw.optional.arm.FEAT_SVE: 0\nhw.optional.floatingpoint: 1\n"
     )
-    monkeypatch.setattr(machine, "_cpuinfo", lambda _: "")
+    monkeypatch.setattr(machine.host, "read", lambda _: "")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, shown, ""))
     assert machine.instruction_sets() == ["AVX1.0", "AVX2", "BMI1", "FEAT_DotProd", "SSE4.2"]
 
@@ -86,9 +86,8 @@ def test_the_processor_time_of_a_process_that_ended():
     assert _processor_time(0) is None
 
 
-def test_progress_without_tqdm(monkeypatch, capsys):
+def test_progress_where_there_is_no_terminal(capsys):
     samples = [sample("bpelab", 0, 0.1), sample("tiktoken", 0, 0.4)]
-    monkeypatch.setitem(sys.modules, "tqdm", None)
     with Progress({"samples": samples, "baselines": {"e": "tiktoken"}}) as progress:
         progress.step("encode t")
         progress.row("e", Step("warm", "t", "list"))

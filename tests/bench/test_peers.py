@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpelab.bench.checking import encode_batch, first_difference, flatten, shorten, split_documents
-from bpelab.bench.peers import PEERS, reference
-from bpelab.bench.peers.base import METHODS, Unsupported
+from bpelab.bench import tokenizers_1
+from bpelab.bench.checking import encode_batch, first_difference, flatten, shorten
+from bpelab.bench.library import CALLS, Unsupported
+from bpelab.bench.peers import PEERS
+from bpelab.bench.texts import split_documents
 from bpelab.bench.vocabularies import PUBLISHED, Unavailable, prepare
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
@@ -41,7 +43,7 @@ def vocabularies(tmp_path_factory):
 
 
 def loaded_rows(name, vocabulary, *arguments):
-    return encode_batch(PEERS[name](vocabulary), *arguments)
+    return encode_batch(PEERS[name].open(vocabulary), *arguments)
 
 
 def rows_alone(*arguments):
@@ -68,19 +70,19 @@ def test_ids(request, vocabularies, which, name):
         pytest.skip(why)
     vocabulary = vocabularies(which)
     try:
-        loaded = peer(vocabulary)
+        loaded = peer.open(vocabulary)
     except Unsupported as error:
         assert name in TRAINERS or which not in ("cl100k_base", "o200k_base"), error
         return
-    right = PEERS["tiktoken"](vocabulary)
+    right = PEERS["tiktoken"].open(vocabulary)
     text = shorten(TEXT, loaded)
-    ids = right.encode_list(text)
-    assert loaded.encode_list(text) == ids
+    ids = right["list"](text)
+    assert loaded["list"](text) == ids
     if peer.supports("array"):
-        array = loaded.encode_array(text)
+        array = loaded["array"](text)
         assert array.dtype == np.uint32
         assert array.tolist() == ids
-    rows = [right.encode_list(document) for document in split_documents(text, 700)]
+    rows = [right["list"](document) for document in split_documents(text, 700)]
     for output in ("batch list", "batch array"):
         for threads in (1, 2) if peer.supports(output) else ():
             asked = output, split_documents(text, 700), threads
@@ -88,9 +90,9 @@ def test_ids(request, vocabularies, which, name):
             found = rows_alone(name, vocabulary, *asked) if name == "rs-bpe" else encode_batch(loaded, *asked)
             assert [list(row) for row in found] == rows
     if peer.supports("decode list"):
-        assert loaded.decode_list(ids) == text
+        assert loaded["decode list"](ids) == text
     if peer.supports("decode array"):
-        assert loaded.decode_array(np.array(ids, np.uint32)) == text
+        assert loaded["decode array"](np.array(ids, np.uint32)) == text
 
 
 @pytest.mark.slow
@@ -100,24 +102,27 @@ def test_training(name, tmp_path):
         pytest.skip(why)
     path = tmp_path / "text.txt"
     path.write_text(book_text()[:60_000], "utf-8")
-    tokens = PEERS[name].train(str(path), 400)
+    tokens = PEERS[name].trainers["train"](str(path), 400)
     assert len(tokens) == 400
     assert {b" the", b"ing", b"a"} <= tokens
-    assert len(tokens & PEERS["bpelab"].train(str(path), 400)) > 390
+    assert len(tokens & PEERS["bpelab"].trainers["train"](str(path), 400)) > 390
 
 
-def test_every_adapter_says_what_it_does():
-    for name, peer in PEERS.items():
-        assert name == peer.name
-        for what, method in METHODS.items():
-            assert what in peer.calls or peer.lacks.get(what) or name in (*TRAINERS, "naive Python"), (name, what)
-            if what == "train":
-                assert peer.supports(what) == ("train" in vars(peer)), name
-            elif what.startswith("batch") or what == "decode array":
-                own = any(method in vars(kind) for kind in peer.__mro__[:-2])
-                by_list = what == "decode array" and peer.supports("decode list")
-                assert peer.supports(what) == own or (by_list and peer.supports(what)), (name, what)
-        assert peer.why_unavailable() or peer.version()
+def test_every_library_says_what_it_does():
+    """Its code can be read where it isn't installed; it encodes or trains; it says what it can't open."""
+    for name, library in PEERS.items():
+        assert name == library.name
+        for code in (library.imports, library.fresh or "", *library.load.values()):
+            compile(code, name, "exec")
+        for what, code in library.calls.items():
+            assert what in CALLS
+            compile(code, name, "eval")
+        assert ("list" in library.calls) == bool(library.load) == (name not in TRAINERS), name
+        assert ("decode list" in library.calls) == ("decode array" in library.calls), name
+        assert {"any", "file"} & set(library.load) or library.refusal, name
+        assert library.load or library.trainers
+        assert {"import", "load", *library.calls, *library.trainers} == set(library.described())
+        assert library.why_unavailable() or library.version()
 
 
 def test_nothing_is_fetched(tmp_path, monkeypatch):
@@ -149,14 +154,16 @@ def test_files_that_tiktoken_cannot_hold(family, tmp_path):
     assert (vocabulary.name, vocabulary.ranks, vocabulary.baseline) == (family, "", "tokenizers")
     for copy in ("tokenizer.json", "plain.json"):
         assert Path(vocabulary.folder, copy).read_bytes() == (home / "tokenizer.json").read_bytes()
-    right = PEERS["tokenizers"](vocabulary)
+    right = PEERS["tokenizers"].open(vocabulary)
     for name in ("bpelab", "bpelab (Python)"):
         if PEERS[name].why_unavailable() is None:
-            assert PEERS[name](vocabulary).encode_list(TEXT[:5000]) == right.encode_list(TEXT[:5000])
+            own = PEERS[name].open(vocabulary)
+            for output in set(own.functions) & {"list", "array"}:
+                assert list(own[output](TEXT[:5000])) == right["list"](TEXT[:5000])
     for name in ("tiktoken", "naive Python", "quicktok", "splintr", "toktok"):
         if PEERS[name].why_unavailable() is None:
             with pytest.raises(Unsupported):
-                PEERS[name](vocabulary)
+                PEERS[name].open(vocabulary)
 
 
 def test_plain_files_have_published_spellings(vocabularies):
@@ -179,16 +186,16 @@ def test_two_versions_of_one_library_in_one_process(monkeypatch, tmp_path):
     package.mkdir()
     (package / "__init__.py").write_text("from .parts import Tokenizer\n", "utf-8")
     (package / "parts.py").write_text("class Tokenizer:\n    mine = True\n", "utf-8")
-    monkeypatch.delenv(reference.FOLDER_1, raising=False)
+    monkeypatch.delenv(tokenizers_1.FOLDER_1, raising=False)
     assert "BPELAB_BENCH_TOKENIZERS_1=FOLDER" in PEERS["tokenizers 1.0"].why_unavailable()
-    monkeypatch.setenv(reference.FOLDER_1, str(tmp_path))
+    monkeypatch.setenv(tokenizers_1.FOLDER_1, str(tmp_path))
     assert PEERS["tokenizers 1.0"].why_unavailable()
     info = tmp_path / "tokenizers-1.0.0rc9.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tokenizers\nVersion: 1.0.0rc9\n", "utf-8")
     assert PEERS["tokenizers 1.0"].why_unavailable() is None
     assert PEERS["tokenizers 1.0"].version() == "1.0.0rc9"
-    assert reference._tokenizers_1.__wrapped__().Tokenizer.mine
+    assert tokenizers_1.tokenizers_1.__wrapped__().Tokenizer.mine
     assert sys.modules["tokenizers"] is tokenizers
     assert not hasattr(tokenizers.Tokenizer, "mine")
     assert str(tmp_path) not in sys.path

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bpelab.bench.summary import Row, Spread, paired_ratio, right_digest, speeds, spread
+from bpelab.bench.record import Row, Spread, paired_ratio, right_digest, speeds, spread
 
 
 def sample(library, number, cpu, size=1_000_000, **other):

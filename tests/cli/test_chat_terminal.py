@@ -193,7 +193,7 @@ def test_settings_and_asking_again():
             ("/set temprature 1", "there is no setting temprature: did you mean temperature?"),
             ("/set temperature hot", "/set temperature needs a number, not 'hot'"),
             ("/set top_p 7", "top_p"),
-            ("/set max_new_tokens 0", "a number from 1 up"),
+            ("/set max_new_tokens 0", "a whole number from 1 up"),
             ("/retyr", "there is no command /retyr; /retry is near"),
         ]:
             person.type(typed + "\n")

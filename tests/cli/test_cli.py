@@ -35,6 +35,7 @@ def folder(tmp_path_factory):
         ["train", str(folder / "book.txt"), "--vocab-size", "600", "--out", str(folder / "tok"), "--special", "<|end|>"]
     )
     assert code == 0
+    BPETokenizer.train(book_text()[:50_000], 400, pattern="[a-z]+|.").save(folder / "odd")
     return folder
 
 
@@ -373,7 +374,7 @@ def test_training_on_records(folder, tmp_path, capsysbinary, monkeypatch):
         (["--out", "{0}/book.txt"], "book.txt is a file; --out is the folder to write"),
         (["--out", "{0}/book.txt/x"], "book.txt/x can't be written: Not a directory"),
         (["--out", "{0}/link/x"], "link/x can't be written: No such file"),
-        (["--pattern", r"\w+$"], "holds '$', which means something else in Hugging Face's engine"),
+        (["--pattern", r"\w*"], "can match nothing, where Hugging Face's engine cuts"),
         (["--special", "a"], "is an ordinary token already"),
         (["http://127.0.0.1:1/x.txt"], "http://127.0.0.1:1/x.txt is an address, which only --dask reads"),
         (["--trainer", "distributed"], "there is no trainer 'distributed'"),
@@ -696,7 +697,7 @@ def test_convert_and_look_at_the_result(target, gpt2_folder, folder, tmp_path, c
     assert ("  left out: roles (eos)" in lines) == (target in ("tiktoken", "minbpe"))
     pattern = ["--pattern", "gpt2"] if target in NEEDS_A_PATTERN else []
     info = json.loads(run(capsysbinary, "info", out, "--json", *pattern)[1])
-    assert (info["tokens"], info["pattern"], info["units"]) == (size, "gpt2", "bytes")
+    assert (info["tokens"], info["pattern"], info["initial_symbols"]) == (size, "gpt2", "bytes")
     assert info["special_tokens"] == ({} if target == "tiktoken" else {"<|end|>": 599})
     told = run(capsysbinary, "info", out, *pattern)[1].splitlines()
     assert any(line.split() == ["tokens", str(size)] for line in told)
@@ -726,7 +727,7 @@ def test_info_of_a_sentencepiece_model(tmp_path, capsysbinary):
             None,
             {"<unk>": 0, "<s>": 1, "</s>": 2},
         )
-        assert info["units"].endswith(" characters") and "SentencePieceNormalizer" in info["normalizer"]
+        assert info["initial_symbols"].endswith(" characters") and "SentencePieceNormalizer" in info["normalizer"]
         assert len(json.dumps(info)) < 20_000  # and not the whole character map
     assert "characters" in run(capsysbinary, "info", tmp_path)[1]
 
@@ -755,14 +756,17 @@ def test_what_is_left_out_is_said(tmp_path, capsysbinary):
     [
         (["convert", "{0}/none", "{0}/x", "--to", "gguf"], "none: there is no such file or folder"),
         (["convert", "{0}/tok", "{0}/x.json", "--to", "minbpe"], "minbpe's files end in .model"),
-        (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf"], "splits text, cl100k; train it with a pattern that has"),
+        (
+            ["convert", "{0}/odd", "{0}/x.gguf", "--to", "gguf"],
+            "splits text, [a-z]+|. (none; the nearest is gpt-2, but ",
+        ),
         (["convert", "{0}/tok", "{0}/book.txt", "--to", "huggingface"], "is a file"),
         (
             ["convert", "{0}/tok", "{0}/x.model", "--to", "minbpe", "--check-file", "{0}/none.txt"],
             "none.txt: there is no",
         ),
-        (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf", "--pattern", "gpt2"], "tokenizer.json: says itself how"),
-        (["info", "{0}/book.txt"], "is not JSON, and its name is not that of another tokenizer's file"),
+        (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf", "--pattern", "gpt2"], "tokenizer.json: already says how"),
+        (["info", "{0}/book.txt"], "is not JSON, and isn't named like another tokenizer file"),
     ],
 )
 def test_conversions_that_fail(words, message, folder, capsysbinary):

@@ -24,7 +24,7 @@ def test_diff(tmp_path, capsys):
     assert said[0] == "different"
     assert said[1].startswith("the shortest text found: '12' has the ids [")
     assert said[2].startswith("the cause: pattern: ")
-    assert said[3] == "in the corpus: 2 of 4 lines have other ids (50.00%)"
+    assert said[3] == "in the corpus: 2 of 4 lines have different ids (50.00%)"
     assert main(["diff", one, two, "--json"]) == 1
     facts = json.loads(capsys.readouterr().out)
     assert (facts["equal"], facts["basis"], facts["text"]) == (False, "example", "12")

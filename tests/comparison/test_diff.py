@@ -1,6 +1,7 @@
 """What is different in two tokenizers: planted differences are noticed, by a text as short as trying all short texts
 finds, with the part that was changed as the cause; equal ones are called equal, with what that rests on."""
 
+import shutil
 from itertools import product
 from random import Random
 
@@ -9,6 +10,7 @@ import pytest
 from bpelab import BPEModel, BPETokenizer, TemplateProcessing
 from bpelab.decoders import Metaspace
 from bpelab.normalizers import NFC, Lowercase, NormalizerSequence, Prepend, Replace, Strip, StripAccents
+from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.pretokenizers.byte_level import ByteLevel
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
@@ -168,6 +170,21 @@ def test_a_step_that_cuts_nothing_is_proved_to_be_no_matter():
     assert trained.diff(trained.with_options(pre_tokenizer=steps)).basis == "proof"
 
 
+def test_a_saved_cl100k_is_proved_equal(tmp_path):
+    """It is saved as the published pattern that cuts once more; a token across that cut makes the difference."""
+    ours = BPETokenizer.train(book_text()[:30_000], 500)
+    ours.save(tmp_path)
+    folder = ours.diff(BPETokenizer.from_pretrained(tmp_path))
+    assert (folder.basis, [part.part for part in folder.parts]) == ("proof", ["decoder"])
+    alone = tmp_path / "alone"  # without the pattern's own name, which tokenizer_config.json keeps
+    alone.mkdir()
+    file = ours.diff(BPETokenizer.from_pretrained(shutil.copy(tmp_path / "tokenizer.json", alone)))
+    assert file.basis == "proof"
+    assert "no token lies across that cut" in str(file)
+    across = BPETokenizer(BPEModel.from_merges([(b"\n", b" ")]))
+    assert across.diff(across.with_options(pattern="llama3")).text == "\n "
+
+
 def test_byte_level_without_a_pattern_is_proved_to_be_no_matter():
     trained = BPETokenizer.train("low lower " * 9, 262, pattern=None)
     found = trained.diff(trained.with_options(pre_tokenizer=ByteLevel(add_prefix_space=False, use_regex=False)))
@@ -205,7 +222,7 @@ def test_how_often_it_bites():
     first = BPETokenizer.train("low lower lowest 123 12 " * 9, 264)
     found = first.diff(first.with_options(pattern="qwen2"), corpus=["low", "12", "lower", "1 2", "123"])
     assert (found.differing_lines, found.lines) == (2, 5)
-    assert "2 of 5 lines have other ids (40.00%)" in str(found)
+    assert "2 of 5 lines have different ids (40.00%)" in str(found)
 
 
 def test_what_is_no_matter_of_a_text():

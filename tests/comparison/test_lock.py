@@ -34,7 +34,9 @@ def test_ids_that_move_are_named(tokenizer, tmp_path):
     assert moved and all("12" in probe.text for probe in moved)
     first = moved[0]
     assert first.locked[: first.at] == first.now[: first.at] and first.locked[first.at] != first.now[first.at]
-    with pytest.raises(BPELabError, match=r"probes have other ids\. The first: '0 12 123 .* from number 2 on: "):
+    with pytest.raises(
+        BPELabError, match=r"probes have different ids\. The first: the ids of '0 12 123 .* differ from number 2 on: "
+    ):
         verify_lock(tokenizer.with_options(pattern="qwen2"), path)
 
 
@@ -81,7 +83,7 @@ def test_the_commands(tokenizer, tmp_path, capsys):
     assert capsys.readouterr().out == f"{path}: {one} has the same ids for {number} texts\n"
     assert main(["verify", "--lock", path, "-t", two]) == 1
     said = capsys.readouterr()
-    assert said.out == "" and "probes have other ids. The first: '0 12 123" in said.err
+    assert said.out == "" and "probes have different ids. The first: the ids of '0 12 123" in said.err
     for words in ([], ["shards", "--lock", path], ["--lock", path, "--against"]):
         with pytest.raises(SystemExit) as stopped:
             main(["verify", *words])

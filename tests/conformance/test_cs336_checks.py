@@ -10,7 +10,7 @@ import tracemalloc
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.formats.huggingface import merge_pairs
+from bpelab.model.merge_recovery import merge_pairs
 from bpelab.notebook import book_text, passages
 
 from ..conftest import encoding

@@ -187,7 +187,7 @@ def test_wrong_values_are_refused() -> None:
         (lambda: ours.Strip("", 1, 1), "one character"),
         (lambda: ours.Strip("a", -1, 1), "0 or more"),
         (lambda: ours.Metaspace("ab"), "one character"),
-        (lambda: ours.Metaspace("a", "sometimes"), "first, never, always"),
+        (lambda: ours.Metaspace("a", "sometimes"), "'first', 'never', 'always'"),
         (lambda: ours.Metaspace.from_json({"replacement": "_", "add_prefix_space": False}), "add_prefix_space"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -126,7 +126,7 @@ def test_who_serves_every_model(small_model):
         for model in (small_model, backwards):
             assert type(make_encoder(name, model)) is ENCODERS[name]
             assert ENCODERS[name].supports(model)
-    message = "the trie encoder needs bytes as units and merges in which every token ranks after its parts; "
+    message = "the trie encoder needs bytes as its symbols and merges in which every token ranks after its parts; "
     with pytest.raises(ModelError, match=f"^{message}use encoder='heap'$"):
         TrieEncoder(backwards)
     assert type(make_encoder("auto", small_model)) is ENCODERS["heap"]

@@ -44,7 +44,7 @@ def test_bytes_without_a_token():
     merges = dict(whole.merges)
     tokens = {at: token for token, at in kept.items()}
     alphabet = {token: at for token, at in kept.items() if len(token) == 1}
-    model = BPEModel(tokens, merges, alphabet, units=InitialSymbols(characters=False))
+    model = BPEModel(tokens, merges, alphabet, initial_symbols=InitialSymbols(characters=False))
     assert model.covers_utf8 and not model.is_byte_level
     assert SuperwordEncoder.supports(model)
     for piece in (b"", b"\xff", b"a\xc0 b", b"\xf5 b", b"a b a \xfe\xffb"):

@@ -15,7 +15,7 @@ import pytest
 
 from bpelab import BPETokenizer, native
 from bpelab.encoders import ENCODERS
-from bpelab.formats.huggingface import tokenizer_json
+from bpelab.formats.tokenizer_json_save import tokenizer_json
 from bpelab.notebook import book_text
 
 from ..conftest import ROOT, amount

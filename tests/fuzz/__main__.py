@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ..conftest import ROOT
+from ..conftest import PUBLISHED_ONLY, ROOT
 
 CORPUS = Path(__file__).parent / "corpus"
 SLICE, SPARE = 300.0, 180.0
@@ -51,7 +51,18 @@ def fuzz(seconds: float, seed: int, corpus: Path) -> tuple[dict[str, int], list[
 
 
 def _slice(folder: Path, seconds: float, seed: int, corpus: Path) -> tuple[dict[str, int], list[str]]:
-    words = [sys.executable, "-W", "error", "-m", "tests.fuzz.worker", str(folder), str(seconds), str(seed)]
+    words = [
+        sys.executable,
+        "-W",
+        "error",
+        "-W",
+        PUBLISHED_ONLY,
+        "-m",
+        "tests.fuzz.worker",
+        str(folder),
+        str(seconds),
+        str(seed),
+    ]
     process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     counts = dict[str, int]()
     try:

@@ -173,8 +173,8 @@ def test_the_sections_of_a_file_are_the_defaults_when_asked():
         (("a",), {"truncation": True}, ValueError, "needs a length"),
         (("a",), {"padding": "max_length"}, ValueError, "needs a length"),
         (("a",), {"max_length": 3}, ValueError, "does nothing by itself"),
-        (("a",), {"truncation": True, "max_length": -1}, ValueError, "max_length is a number from 0 up"),
-        (("a",), {"truncation": True, "max_length": True}, ValueError, "max_length is a number"),
+        (("a",), {"truncation": True, "max_length": -1}, ValueError, "max_length is a whole number from 0 up"),
+        (("a",), {"truncation": True, "max_length": True}, ValueError, "max_length is a whole number"),
         (("a",), {"truncation": True, "max_length": 4, "stride": -1}, ValueError, "stride"),
         (("a",), {"truncation": True, "max_length": 4, "stride": 3}, ValueError, "less than the 2 tokens"),
         (("a",), {"truncation": True, "max_length": 1}, ValueError, "too small"),
@@ -282,7 +282,7 @@ def test_chunks_of_a_long_text_are_full():
 
 
 def test_chunks_refused():
-    with pytest.raises(ValueError, match="size is a number from 1 up"):
+    with pytest.raises(ValueError, match="size is a whole number from 1 up"):
         PLAIN.split_by_tokens("a", 0)
     with pytest.raises(ValueError, match="less than size"):
         PLAIN.split_by_tokens("a", 3, 3)

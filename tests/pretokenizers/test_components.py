@@ -128,7 +128,8 @@ def random_text(rng):
 def pieces_of(ours, text):
     """Our pieces, in the byte alphabet where theirs are."""
     found = ours.split(text)
-    return [to_alphabet(piece.encode()) for piece in found] if ours.byte_level and not ours.alphabet else found
+    to_write = ours.byte_level and not ours.emits_byte_alphabet
+    return [to_alphabet(piece.encode()) for piece in found] if to_write else found
 
 
 def check(ours, text):
@@ -205,11 +206,11 @@ def test_falcon():
     """Steps after ByteLevel see the byte alphabet, in which ² is the byte 0xB2."""
     steps = [Punctuation("Contiguous"), ByteLevel(add_prefix_space=False), Digits(True)]
     falcon = PreTokenizerSequence(steps)
-    assert falcon.byte_level and falcon.alphabet
+    assert falcon.byte_level and falcon.emits_byte_alphabet
     for text in ("n²=49, it's 2³!", "日本語 123", "²²"):
         check(falcon, text)
     last = PreTokenizerSequence([PreTokenizerSequence(steps[:2]), PreTokenizerSequence([])])
-    assert last.byte_level and not last.alphabet and last.split("é") == ["é"]
+    assert last.byte_level and not last.emits_byte_alphabet and last.split("é") == ["é"]
 
 
 def test_first_is_said_by_the_caller():
@@ -256,9 +257,9 @@ class TestMetaspaceFiles:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: FixedLength(0), "at least 1"),
-        (lambda: FixedLength(-1), "at least 1"),
-        (lambda: FixedLength("5"), "at least 1"),
+        (lambda: FixedLength(0), "from 1 up"),
+        (lambda: FixedLength(-1), "from 1 up"),
+        (lambda: FixedLength("5"), "from 1 up"),
         (lambda: CharDelimiterSplit("ab"), "one character"),
         (lambda: CharDelimiterSplit(""), "one character"),
         (lambda: Metaspace("ab"), "one character"),

@@ -14,8 +14,9 @@ from bpelab._support import new_folder
 from bpelab.analysis.adversarial_texts import hostile_texts
 from bpelab.cli.main import main
 from bpelab.notebook import passages
-from bpelab.publishing import card, changed_files, folder, measure, parse_card, publish, write_hashes
-from bpelab.publishing.card import MEASURES, agrees, format_measure
+from bpelab.publishing import card, changed_files, folder, publish
+from bpelab.publishing.card import MEASURES, agrees, format_measure, measure, parse_card
+from bpelab.publishing.folder import write_hashes
 from bpelab.tokenizer import open_tokenizer
 
 TEXT = "\n\n".join(passages("letters").values())

@@ -18,7 +18,8 @@ import pytest
 from bpelab import BPETokenizer, PublishingError
 from bpelab._support.install import install_command
 from bpelab.notebook import passages
-from bpelab.publishing import publish, upload, write_hashes
+from bpelab.publishing import publish, upload
+from bpelab.publishing.folder import write_hashes
 
 from ..formats.test_hub import MAIN, TOKEN, Handler, Hub, ask
 

@@ -24,7 +24,9 @@ def of_characters(characters: str, *more: str, **options) -> BPETokenizer:
     """A tokenizer whose ids are the places of characters, or of what follows them."""
     tokens = dict(enumerate(token.encode() for token in [*characters, *more]))
     alphabet = {char.encode(): number for number, char in enumerate(characters)}
-    return BPETokenizer(BPEModel(tokens, {}, alphabet, units=InitialSymbols(characters=True)), pattern=None, **options)
+    return BPETokenizer(
+        BPEModel(tokens, {}, alphabet, initial_symbols=InitialSymbols(characters=True)), pattern=None, **options
+    )
 
 
 def seen(tokenizer, parts, **options) -> list[tuple]:

@@ -32,7 +32,7 @@ def small() -> BPETokenizer:
 def of_pieces(decoder: Decoder | None) -> BPETokenizer:
     """A tokenizer whose tokens are the pieces on which decoders are tried."""
     tokens = {number: piece.encode() for number, piece in enumerate(filter(None, PIECES))}
-    model = BPEModel(tokens, {}, {}, units=InitialSymbols(characters=True))
+    model = BPEModel(tokens, {}, {}, initial_symbols=InitialSymbols(characters=True))
     return BPETokenizer(model, pattern=None, decoder=decoder)
 
 

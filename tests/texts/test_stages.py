@@ -326,7 +326,7 @@ def test_ctc_behind_a_fuse(delimiter, cleanup):
 def test_what_is_pending_at_several_places():
     """What stands further on was before in the text; bytes of a character stay bytes."""
     tokens = dict(enumerate([b"a", b"<0xC3>", to_alphabet(b"\xc3").encode()]))
-    model = BPEModel(tokens, {}, {}, units=InitialSymbols(characters=True))
+    model = BPEModel(tokens, {}, {}, initial_symbols=InitialSymbols(characters=True))
     buffered = BPETokenizer(model, pattern=None, decoder=DecoderSequence((ByteFallback(), BPEDecoder("</w>"))))
     stream = StreamDecoder(buffered)
     assert stream.pending == b""

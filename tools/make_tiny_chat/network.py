@@ -10,8 +10,8 @@ from bpelab.tokenizer import BPETokenizer
 CONTEXT = 512
 
 
-def network(tokenizer: BPETokenizer, seed: int) -> Any:
-    """Return a Llama with random weights."""
+def network(tokenizer: BPETokenizer, seed: int, **other: int) -> Any:
+    """Return a Llama with random weights; `other` replaces sizes of config.json."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -31,6 +31,7 @@ def network(tokenizer: BPETokenizer, seed: int) -> Any:
         "eos_token_id": tokenizer.eos_token_id,
         "pad_token_id": None,  # torch would keep its row at zero
         "initializer_range": 0.03,
+        **other,
     }
     build: Any = LlamaForCausalLM
     return build(LlamaConfig(**shape)).float()

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from bpelab._support.gc_paused import gc_paused
-from bpelab.bench import meters
-from bpelab.bench.meters import timed
+from bpelab.bench import machine
+from bpelab.bench.machine import timed
 from bpelab.errors import MissingDependencyError
 
 
@@ -25,8 +25,8 @@ def test_clocks():
 def test_memory_where_there_is_no_proc(monkeypatch, tmp_path):
     """A thread looks for the maximum: what is taken and given back in between counts."""
     pytest.importorskip("psutil")
-    monkeypatch.setattr(meters, "STATUS", tmp_path / "status")
-    meter = meters.MemoryMeter()
+    monkeypatch.setattr(machine, "STATUS", tmp_path / "status")
+    meter = machine.MemoryMeter()
     before = meter.current()
     meter.restart()
     taken = bytearray(b"x") * 100_000_000
@@ -38,4 +38,4 @@ def test_memory_where_there_is_no_proc(monkeypatch, tmp_path):
     assert meter.peak() > before + 80_000_000
     monkeypatch.setitem(sys.modules, "psutil", None)
     with pytest.raises(MissingDependencyError, match="pip install psutil"):
-        meters.MemoryMeter()
+        machine.MemoryMeter()
