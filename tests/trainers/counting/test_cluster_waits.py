@@ -6,8 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-import warnings
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,7 +15,6 @@ import pytest
 from bpelab import BPETokenizer, ClusterError
 from bpelab._support import dask_wait
 from bpelab._support.dask_client import connect
-from bpelab._support.dask_wait import ClusterWaits
 from bpelab.pretokenizers import Split
 from bpelab.shards import distributed as encoding
 from bpelab.shards.distributed import write_part
@@ -27,13 +24,13 @@ from bpelab.trainers.counting.corpus import count_pre_tokens
 from bpelab.trainers.counting.distributed import Job, count_files, count_part
 from bpelab.vocab.special_tokens import SpecialTokens
 
+from .waiting import HUNG, beside, heard, until
+
 dask = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Dask's own warnings are not ours
 
 TEXT = "the cat and the hat sat and sat. " * 9
 JOB = Job(Split("cl100k"), SpecialTokens({}), buckets=2)
-HUNG = 300
-"""Seconds after which a test hangs: what it waits for takes one or two."""
 
 
 @pytest.fixture(autouse=True)
@@ -75,37 +72,6 @@ def work(request, path, tmp_path):
         assert shards.tokens(0, len(shards)).tolist() == tokenizer.encode(TEXT)
 
     return {"count": count, "encode": encode}[request.param]
-
-
-def until(happened):
-    """Wait for what happens; a test that waits in vain fails."""
-    end = time.monotonic() + HUNG
-    while not happened():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
-
-
-@contextmanager
-def beside(function):
-    """A function called in a thread of its own; what it raises is raised at the end."""
-    answer = dask_wait.run_in_thread(function)
-    yield
-    answer.result(HUNG)
-
-
-@contextmanager
-def heard():
-    """What the library said of waits, as it says it; a function that waits until something is in it."""
-    told = []
-
-    def note(message, category, *rest):
-        if issubclass(category, ClusterWaits):
-            told.append(str(message))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = note
-        yield lambda text: until(lambda: any(text in each for each in told))
 
 
 def test_no_worker_ever(client, cluster, work, capsys):

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -46,6 +45,7 @@ from bpelab.vocab.special_tokens import SpecialTokens
 
 from ...conftest import ROOT, SOAK, amount, fuzz_text, needs_extension
 from ...shards.corpora import write
+from .waiting import beside, heard, until
 
 dask = pytest.importorskip("distributed")
 pytest.importorskip("bpelab.native._core", reason="the extension was not built: no C compiler")
@@ -302,8 +302,7 @@ def held(part, job, folder, waits, killed):
         file.write(f"{os.getpid()}\n")
     if len(os.listdir(folder)) >= 6:
         Path(waits, str(os.getpid())).touch()
-        while not os.path.exists(killed):
-            time.sleep(0.02)
+        until(lambda: os.path.exists(killed))
     return count_part(part, job)
 
 
@@ -318,15 +317,12 @@ def test_a_worker_killed_in_mid_run(client, tmp_path, monkeypatch):
     monkeypatch.setattr(distributed, "ROUND", 8)
 
     def kill():
-        while not (busy := os.listdir(waits)):
-            time.sleep(0.02)
-        os.kill(int(busy[0]), signal.SIGKILL)
+        until(lambda: os.listdir(waits))
+        os.kill(int(os.listdir(waits)[0]), signal.SIGKILL)
         killed.touch()
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    found = count_files(path, Job(CL100K, NONE, buckets=4), client, part=path.stat().st_size // 19)
-    thread.join()
+    with beside(kill):
+        found = count_files(path, Job(CL100K, NONE, buckets=4), client, part=path.stat().st_size // 19)
     assert found.as_dict() == count_pre_tokens(path, CL100K, NONE)
     done = [note.read_text().split() for note in notes.iterdir()]
     assert len(done) == 20
@@ -586,10 +582,12 @@ def stalling(tokenizer, folder, index, threads, notes):
     with open(os.path.join(notes, folder.name), "a") as file:
         file.write(f"{os.getpid()}\n")
     if folder.name == "part-00000" and not os.path.exists(stopped := os.path.join(notes, "stopped")):
-        Path(stopped).touch()
         folder.mkdir(parents=True)
         with locked(folder):
+            Path(stopped).touch()
             os.kill(os.getpid(), signal.SIGSTOP)
+            # This thread may run on for a moment: the signal is another thread's to take.
+            until(Path(notes, "goes on").exists)
     return write_part(tokenizer, folder, index, threads)
 
 
@@ -631,14 +629,13 @@ def test_a_worker_that_stalls_while_it_writes(tmp_path, monkeypatch):
         note = notes / "part-00000"
         return note.read_text().split() if note.exists() else []
 
-    def stall(told):
-        while not (notes / "stopped").exists():
-            time.sleep(0.05)
+    def stall():
+        until((notes / "stopped").exists)
         (first,) = tried()
         address = next(address for address, pid in pids.items() if pid == int(first))
         client.run_on_scheduler(taken_for_lost, address=address)
-        while not any("another worker, which was taken for lost, still writes to it" in str(each) for each in told):
-            time.sleep(0.05)
+        hear("another worker, which was taken for lost, still writes to it")
+        (notes / "goes on").touch()
         os.kill(int(first), signal.SIGCONT)
 
     with (
@@ -648,14 +645,8 @@ def test_a_worker_that_stalls_while_it_writes(tmp_path, monkeypatch):
     ):
         client.wait_for_workers(2, timeout=600)
         pids = client.run(os.getpid)
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            told = []
-            warnings.showwarning = lambda message, *where: told.append(message)
-            thread = threading.Thread(target=stall, args=(told,))
-            thread.start()
+        with heard() as hear, beside(stall):
             many = tokenizer.encode_files(paths, tmp_path / "many", client=client)
-            thread.join()
     one = tokenizer.encode_files(paths, tmp_path / "one")
     assert many.tokens(0, len(many)).tolist() == one.tokens(0, len(one)).tolist()
     assert len(set(tried())) == 2
@@ -700,15 +691,12 @@ def test_a_worker_killed_while_phrases_are_counted(client, tmp_path, monkeypatch
     )
 
     def kill():
-        while not (busy := os.listdir(waits)):
-            time.sleep(0.02)
-        os.kill(int(busy[0]), signal.SIGKILL)
+        until(lambda: os.listdir(waits))
+        os.kill(int(os.listdir(waits)[0]), signal.SIGKILL)
         killed.touch()
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    found = BPETokenizer.train(path, 800, client=client, superwords="superbpe")
-    thread.join()
+    with beside(kill):
+        found = BPETokenizer.train(path, 800, client=client, superwords="superbpe")
     assert found == BPETokenizer.train(path, 800, superwords="superbpe")
     assert any(len(note.read_text().split()) > 2 for note in notes.iterdir())  # pairs, parts, and what was lost
     client.wait_for_workers(2, timeout=600)
