@@ -110,7 +110,7 @@ EXERCISES = [
             "Of those that do, max(..., key=len) is the longest. Go on after it, or one character further.",
         ),
         level="medium",
-        next_step="Hugging Face's added tokens have flags as well; the page shows what each of them changes.",
+        next_step="Hugging Face's added tokens have flags as well; the appendix shows what each of them changes.",
         is_valid=lambda text, names: all(names) and len(set(names)) == len(names),
     ),
     Exercise(
