@@ -1,5 +1,6 @@
 """The exercises of *Incremental training*."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
@@ -13,6 +14,7 @@ from ...trainers.incremental import train_incremental
 from ...trainers.naive import count_pairs, replace_pair, train_naive
 from ..exercise import Exercise
 from ..fixtures import CORPORA, all_pieces
+from ..limits import Limits
 
 
 def count_changes(word: list[int], pair: tuple[int, int], new: int) -> dict:
@@ -205,6 +207,48 @@ def _corpora() -> Iterator[tuple[dict[bytes, int], int]]:
         if len(piece) > 3:
             yield {piece: 2}, 6
             yield {piece: 2, b"abb": 3, b"aab": 1}, 6
+    yield _many_words(), 20
+
+
+def _many_words() -> dict[bytes, int]:
+    """Return three words that win the first 20 merges, and 256 that share no pair with them."""
+    winners = {bytes(range(start, start + 10)): 10_000 for start in (128, 138, 148)}
+    return winners | {bytes(letters): 1 for letters in product(b"ab", repeat=8)}
+
+
+def _are_many(words: dict[bytes, int]) -> bool:
+    return len(words) > 200
+
+
+MOST_CALLS = 25_000
+"""How many calls an answer may make on the many words: an index needs some 6,000, and counting again over 90,000."""
+
+
+def _train_counting_calls(answer: Any, words: dict[bytes, int], num_merges: int) -> Any:
+    """Return the answer's merges; for many words also which of them it counts for each merge, judged by its calls."""
+    if not _are_many(words):
+        return answer(words, num_merges)
+    calls, before = 0, sys.getprofile()
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        merges = answer(words, num_merges)
+    finally:
+        sys.setprofile(before)
+    if merges is None or merges is Ellipsis:
+        return merges
+    counted = "those that hold the pair" if calls <= MOST_CALLS else "all of them, as train_naive does"
+    return {"words counted for each merge": counted, "merges": merges}
+
+
+def _show_few_words(name: str, words: dict[bytes, int], num_merges: int) -> str:
+    first = code(dict(islice(words.items(), 2)))
+    shown = f"{first[:-1]}, ... {len(words) - 2} more}}" if _are_many(words) else code(words)
+    return f"{name}({shown}, {num_merges})"
 
 
 EXERCISES = [
@@ -275,6 +319,11 @@ EXERCISES = [
         ),
         level="hard",
         next_step="Time it beside `train_incremental` as the corpus grows.",
-        is_valid=lambda words, num_merges: all(word and occurrences > 0 for word, occurrences in words.items()),
+        call=_train_counting_calls,
+        format_call=_show_few_words,
+        is_valid=lambda words, num_merges: (
+            not _are_many(words) and all(word and occurrences > 0 for word, occurrences in words.items())
+        ),
+        limits=Limits(lines=1_000_000),  # enough to count all words again, and be told so
     ),
 ]
