@@ -48,6 +48,7 @@ NEEDS = {
     "new_words": "numpy and safetensors",
     "formats_reference": "tokenizers and sentencepiece",
     "claims": "tokenizers and tiktoken",
+    "claims_evidence": "tokenizers and tiktoken",
     "chat": "numpy and transformers",
     "language_model": "numpy",
     "capstone": "tiktoken, tokenizers and transformers",

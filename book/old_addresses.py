@@ -1,4 +1,8 @@
-"""Pages at the addresses that chapters had while they were numbered: each leads on to the chapter, section included."""
+"""Addresses that pages and sections had before: each leads on to where the section is now.
+
+Chapters were numbered once, and a page is written at each of these addresses. Sections that went from a chapter to an
+appendix kept their anchors: a chapter without the anchor it is asked for leads on to its appendix.
+"""
 
 from pathlib import Path
 
@@ -8,6 +12,8 @@ NUMBERED = (
     "capstone",
 )
 """The chapters in the order of their numbers."""
+APPENDICES = {"book/claims": "claims_evidence"}
+"""Chapters of which sections are in an appendix now."""
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -19,6 +25,15 @@ PAGE = """<!DOCTYPE html>
 </head>
 <body><p>This page is <a href="{name}.html">{name}.html</a> now.</p></body>
 </html>
+"""
+
+TO_APPENDIX = """
+<script>
+addEventListener("DOMContentLoaded", () => {{
+  if (location.hash && !document.getElementById(location.hash.slice(1)))
+    location.replace("{name}.html" + location.hash);
+}});
+</script>
 """
 
 
@@ -40,3 +55,9 @@ def lead_on(app, exception):
             if not (folder / f"{name}.html").exists():
                 continue  # another book, with this one's settings
             (folder / f"{old_name(number, name)}.html").write_text(PAGE.format(name=name), encoding="utf-8")
+
+
+def lead_to_appendix(app, page, template, context, doctree):
+    """Let a chapter send on who asks for a section that is in its appendix now."""
+    if page in APPENDICES and "body" in context:
+        context["body"] += TO_APPENDIX.format(name=APPENDICES[page])

@@ -69,6 +69,7 @@ class Verdict:
         instead: what to say or do instead.
         topic: what the claim is about, in a word.
         section: the heading under which it is tested.
+        page: the address of the page that tests it; "" for the page that shows it.
     """
 
     claim: str
@@ -77,6 +78,7 @@ class Verdict:
     instead: str = ""
     topic: str = ""
     section: str = ""
+    page: str = ""
 
     @property
     def verdict(self) -> str:
@@ -123,7 +125,7 @@ class Verdict:
 
 
 class Claims:
-    """The claims tested so far, in order.
+    """The claims tested so far, in order. `page` is the address of the page that tests them, for links from another.
 
     >>> claims = Claims()
     >>> odd = {"below 8": [(True, "3"), (True, "7")], "from 8 on": [(False, "9")]}
@@ -136,7 +138,8 @@ class Claims:
     'dangerous'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, page: str = "") -> None:
+        self._page = page
         self._verdicts: dict[str, Verdict] = {}
 
     @classmethod
@@ -184,7 +187,7 @@ class Claims:
         Raises BPELabError if a condition has no cases: nothing would have been tested.
         """
         tested = tuple(_test_condition(name, cases) for name, cases in conditions.items())
-        verdict = Verdict(claim, tested, harm, instead, topic, section)
+        verdict = Verdict(claim, tested, harm, instead, topic, section, self._page)
         if not verdict.conditions:
             raise BPELabError(f"nothing was tested of {claim!r}: give at least one condition")
         self._verdicts[claim] = verdict

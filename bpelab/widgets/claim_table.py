@@ -17,8 +17,8 @@ HEAD = ("verdict, and how often it is right", "claim", "what harm it does unnoti
 class ClaimTable(Figure):
     """All `verdicts`, a row each: how often the claim is right, what harm it does, and what to do instead.
 
-    They come from a `bpelab.notebook.claims.Claims`. A claim links to the section that tests it. Each condition has a
-    dot at the share of its cases in which the claim is right. Text output omits the harm.
+    They come from a `bpelab.notebook.claims.Claims`. A claim links to the section that tests it, on this page or
+    another. Each condition has a dot at the share of its cases in which the claim is right. Text output omits the harm.
 
     >>> from bpelab.notebook.claims import Claims
     >>> claims = Claims()
@@ -57,8 +57,8 @@ class ClaimTable(Figure):
         rows = []
         for row in data["rows"]:
             claim = escape(row["claim"])
-            if row["anchor"]:
-                claim = f'<a href="#{row["anchor"]}">{claim}</a>'
+            if row["link"]:
+                claim = f'<a href="{escape(row["link"])}">{claim}</a>'
             judged = f"<b>{row['verdict']}</b> {row['share']}"
             rows.append((judged, f"{claim} {escape(row['remark'])}", escape(row["harm"]), escape(row["instead"])))
         return f"<p>{data['say']}</p>\n{html_table(map(escape, data['head']), rows, None)}"
@@ -79,7 +79,8 @@ class ClaimTable(Figure):
 
 
 def _row(verdict: Any) -> dict[str, Any]:
-    """Return one verdict as the front end shows it; its anchor is the one that Sphinx gives the section."""
+    """Return one verdict as the front end shows it; its link ends in the anchor that Sphinx gives the section."""
+    anchor = re.sub("[^a-z0-9]+", "-", verdict.section.lower()).strip("-")
     return {
         "claim": verdict.claim,
         "verdict": verdict.verdict,
@@ -93,5 +94,5 @@ def _row(verdict: Any) -> dict[str, Any]:
         "harm": verdict.harm if verdict.verdict == "dangerous" else "",
         "instead": verdict.instead,
         "topic": verdict.topic,
-        "anchor": re.sub("[^a-z0-9]+", "-", verdict.section.lower()).strip("-"),
+        "link": f"{verdict.page}#{anchor}" if anchor else "",
     }

@@ -110,4 +110,9 @@ def test_old_addresses_lead_on(browser):
     tab.goto((HTML / "book" / "11_compiled.html").as_uri() + "#exercises", wait_until="load")
     tab.wait_for_url("**/book/native.html#exercises")
     assert tab.locator("#exercises").count() == 1
+    tab.goto((HTML / "book" / "claims.html").as_uri() + "#ties", wait_until="load")
+    tab.wait_for_url("**/book/claims_evidence.html#ties")
+    assert tab.locator("#ties").count() == 1
+    tab.goto((HTML / "book" / "claims.html").as_uri() + "#token-healing", wait_until="load")
+    assert tab.locator("#token-healing").count() == 1
     tab.close()

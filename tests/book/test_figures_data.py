@@ -22,7 +22,11 @@ from .test_notebooks import NOTEBOOKS, cells, source
 # Files of this repository that a notebook may read, outside of what the package ships, and why.
 READ = {
     "claims.ipynb": {
-        "claims_record.json": "what the sections found, for the table at the top of the page; its last section compares"
+        "claims_record.json": "what the sections found, for the table at the top; the last section compares",
+        "claims_evidence_record.json": "what the sections of claims_evidence.ipynb found, for the same table",
+    },
+    "claims_evidence.ipynb": {
+        "claims_evidence_record.json": "what the sections found, for the table of claims.ipynb; the last one compares"
     },
     "language_model.ipynb": {"README.md": "the shipped model's card, which lies beside its weights in the package"},
     "distributed.ipynb": {
@@ -151,11 +155,13 @@ def claims_tested(tree):
 
 class TestClaims:
     PATH = ROOT / "book" / "claims.ipynb"
+    EVIDENCE = ROOT / "book" / "claims_evidence.ipynb"
+    PAGES = (PATH, EVIDENCE)
 
     def test_no_case_is_decided_by_hand(self):
         """A case begins with what was found out; only a function that tries something may say True or False."""
         number = 0
-        for text, tree in code(self.PATH):
+        for text, tree in [cell for page in self.PAGES for cell in code(page)]:
             tried = [
                 node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and "try:" in ast.unparse(node)
             ]
@@ -176,32 +182,36 @@ class TestClaims:
         return "".join(cell["outputs"][-1]["data"]["text/plain"]).partition("\n")[2]
 
     def test_each_claim_quoted_is_tested_and_the_table_has_all(self):
-        """In the order of the page."""
-        prose = "\n".join(source(cell) for cell in cells(self.PATH, "markdown"))
-        quoted = [line[2:].replace("`", "") for line in prose.splitlines() if line.startswith("> ")]
-        tested = [call.args[0].value for _, tree in code(self.PATH) for call in claims_tested(tree)]
-        assert tested == quoted
-        stored = self.table()
-        rows = [line for line in stored.splitlines() if line[:2].strip()]
-        assert [row[28:] for row in rows] == tested
-        for cell, (_, tree) in zip(cells(self.PATH, "code"), code(self.PATH), strict=True):
-            for call in claims_tested(tree):  # what is shown under a claim is what the table says of it
-                shown = "".join(cell["outputs"][-1]["data"]["text/plain"]).partition(":")[0].lower()
-                assert re.search(rf"\d {shown:9} .{{14}} {re.escape(call.args[0].value)}$", stored, re.MULTILINE)
+        """In the order of the chapter, and then of the appendix."""
+        stored, all_tested = self.table(), []
+        for page in self.PAGES:
+            prose = "\n".join(source(cell) for cell in cells(page, "markdown"))
+            quoted = [line[2:].replace("`", "") for line in prose.splitlines() if line.startswith("> ")]
+            tested = [call.args[0].value for _, tree in code(page) for call in claims_tested(tree)]
+            assert tested == quoted
+            all_tested += tested
+            for cell, (_, tree) in zip(cells(page, "code"), code(page), strict=True):
+                for call in claims_tested(tree):  # what is shown under a claim is what the table says of it
+                    shown = "".join(cell["outputs"][-1]["data"]["text/plain"]).partition(":")[0].lower()
+                    assert re.search(rf"\d {shown:9} .{{14}} {re.escape(call.args[0].value)}$", stored, re.MULTILINE)
+        assert [row[28:] for row in stored.splitlines() if row[:2].strip()] == all_tested
 
-    def test_the_last_section_compares_what_was_found_with_the_table(self):
-        last = next(source(cell) for cell in cells(self.PATH, "code") if "claims.differences(recorded)" in source(cell))
+    @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+    def test_each_page_compares_what_it_found_with_the_table(self, page):
+        last = next(source(cell) for cell in cells(page, "code") if "claims.differences(recorded)" in source(cell))
         assert "assert not changed" in last
 
     def test_each_row_leads_to_the_section_that_tests_its_claim(self):
         cell = next(cell for cell in cells(self.PATH, "code") if "ClaimTable(" in source(cell))
-        anchors = re.findall('href="#([^"]*)"', "".join(cell["outputs"][-1]["data"]["text/html"]))
-        heads = {}
-        for cell in cells(self.PATH, "markdown"):
-            for section in re.split("^#+ ", source(cell), flags=re.MULTILINE)[1:]:
-                heads |= dict.fromkeys(re.findall("^> (.*)", section, re.MULTILINE), section.partition("\n")[0])
-        assert anchors == [make_id(heading) for heading in heads.values()]
-        assert len(set(anchors)) == len(anchors) > 25
+        links = re.findall('href="([^"]*)"', "".join(cell["outputs"][-1]["data"]["text/html"]))
+        expected = []
+        for page, address in zip(self.PAGES, ("", "claims_evidence.html")):
+            text = "\n".join(source(cell) for cell in cells(page, "markdown"))
+            for section in re.split("^#+ ", text, flags=re.MULTILINE)[1:]:
+                if re.search("^> ", section, re.MULTILINE):
+                    expected.append(f"{address}#{make_id(section.partition(chr(10))[0])}")
+        assert links == expected
+        assert len(set(links)) == len(links) > 25
 
     def test_each_row_that_is_not_safe_says_what_to_do_instead(self):
         lines = self.table().splitlines()

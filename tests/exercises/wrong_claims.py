@@ -1,8 +1,8 @@
 """Plausible wrong answers to the exercises of *Claims, tested*."""
 
-from bpelab import BPEModel
+from bisect import bisect_right
+
 from bpelab.exercises import EXERCISES
-from bpelab.trainers.naive import replace_pair
 
 
 def equals_are_cases(tokenizer, counts):
@@ -66,31 +66,31 @@ def keeps_all(tokenizer, prompt):
     return ids, sorted(i for i, token in tokens.items() if token.startswith(tokens[ids[-1]]))
 
 
-def never_a_part(merges):
-    parts = {part for pair in merges for part in pair}
-    return [left + right for left, right in merges if left + right not in parts]
+def binary_search(count, text, limit):
+    counts = [count(text[:end]) for end in range(len(text) + 1)]
+    return text[: bisect_right(counts, limit) - 1]
 
 
-def down_the_list(merges):
-    model = BPEModel.from_merges(merges)
-    lost = []
-    for token_id, token in sorted(model.tokens.items()):
-        ids = list(token)
-        for pair, (_, new) in sorted(model.merges.items(), key=lambda item: item[1]):
-            ids = replace_pair(ids, pair, new)
-        if ids != [token_id]:
-            lost.append(token)
-    return lost[::-1]
+def until_it_no_longer_fits(count, text, limit):
+    end = 0
+    while end < len(text) and count(text[: end + 1]) <= limit:
+        end += 1
+    return text[:end]
 
 
-def by_any_parts(merges):
-    model = BPEModel.from_ranks(BPEModel.from_merges(merges).ids, ignore_merges=False)
-    return [model.tokens[i] for i in sorted(model.recovered_merges.unreachable)]
+def whole_words(count, text, limit):
+    while text and count(text) > limit:
+        text = text.rpartition(" ")[0]
+    return text
+
+
+def one_character_short(count, text, limit):
+    return max((text[:end] for end in range(len(text)) if count(text[:end]) <= limit), key=len, default="")
 
 
 WRONG = {
     "claims.1": [equals_are_cases, has_to_be_shorter, as_they_come, fewest],
     "claims.2": [always_the_same, in_english, no_ids_at_all],
     "claims.3": [text_that_starts_so, only_longer_ones, keeps_all],
-    "claims.4": [never_a_part, down_the_list, by_any_parts],
+    "claims.4": [binary_search, until_it_no_longer_fits, whole_words, one_character_short],
 }

@@ -69,13 +69,14 @@ def test_a_claim_that_is_tested_again_is_there_once():
 
 
 def test_what_is_saved_is_loaded_and_what_differs_is_named(tmp_path):
-    claims, path = Claims(), tmp_path / "record.json"
+    claims, path = Claims(page="more.html"), tmp_path / "record.json"
     conditions = {"here": [(True, "")], "there": [(False, "日 <x>"), (True, "")]}
     claims.test("A.", conditions, harm="It bites.", instead="Say so.", topic="text", section="On A")
     claims.test("B.", {"all": [(True, "")]})
     claims.save(path)
     loaded = Claims.load(path)
     assert loaded.verdicts == claims.verdicts
+    assert {verdict.page for verdict in loaded.verdicts} == {"more.html"}
     assert claims.differences(loaded) == []
     claims.test("B.", {"all": [(True, "")] * 2})
     claims.test("C.", {"all": [(True, "")]})

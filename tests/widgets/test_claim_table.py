@@ -32,7 +32,7 @@ def test_has_a_row_for_each_verdict_and_counts_them():
     assert data["topics"] == {"text": 2, "files": 1}
     assert data["say"] == "3 claims: 1 safe, 1 dangerous, 1 wrong."
     assert [row["harm"] for row in data["rows"]] == ["", "It bites.", ""]
-    assert [row["anchor"] for row in data["rows"]] == ["a-first-of-2", "", "script-img-src-x-onerror-alert-1"]
+    assert [row["link"] for row in data["rows"]] == ["#a-first-of-2", "", "#script-img-src-x-onerror-alert-1"]
     assert data["rows"][1]["conditions"] == [["a: 1 of 1", 100.0], ["b: 0 of 1", 0.0]]
 
 
@@ -53,6 +53,14 @@ def test_as_text_it_has_all_but_the_harm():
         " 2 dangerous 0% to 100%     Harms.",
         "                            -> Say so.",
     ]
+
+
+def test_a_claim_tested_on_another_page_links_there():
+    claims = Claims(page='more.html?"><img>')
+    claims.test("Harms.", {"a": [(False, "xy")]}, section="On harm")
+    figure = ClaimTable((*several().verdicts, *claims.verdicts))
+    assert figure.data["rows"][3]["link"] == 'more.html?"><img>#on-harm'
+    assert 'href="more.html?&quot;&gt;&lt;img&gt;#on-harm"' in figure.static_html()
 
 
 def test_knows_the_verdicts():

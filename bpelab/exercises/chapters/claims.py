@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from ...encoders import NaiveEncoder
-from ...model.bpe import BPEModel
 from ...notebook.messages import code
 from ..exercise import Exercise
-from ..fixtures import Merges, is_merge_list, merge_lists, trained_tokenizer
+from ..fixtures import trained_tokenizer
 
 
 def shorter_when_frequent(tokenizer, counts):
@@ -54,13 +52,17 @@ def heal(tokenizer, prompt):
     return ids[:-1], sorted(token_id for token_id, token in tokens.items() if token.startswith(start))
 
 
-def never_reached(merges):
-    """Return the tokens (bytes) of BPEModel.from_merges(merges) that no piece ever
-    encodes to, in the order of ids."""
-    model = BPEModel.from_merges(merges)
-    # Inside a piece nothing merges across the ends of a token, so its bytes alone encode to the same ids.
-    encode = NaiveEncoder(model).encode_piece
-    return [token for token_id, token in sorted(model.tokens.items()) if encode(token) != [token_id]]
+def cut_to_fit(count, text, limit):
+    """Return the longest beginning of `text` that has at most `limit` tokens.
+
+    `count` is a function that returns the number of tokens of a text.
+    """
+    # A longer beginning can have fewer tokens, since a word may become one token with its last letter. So a binary
+    # search can miss the longest, and so can a search that stops at the first beginning that doesn't fit.
+    for end in range(len(text), 0, -1):
+        if count(text[:end]) <= limit:
+            return text[:end]
+    return ""
 
 
 _HARBOUR = "the harbour, the harbour, the harbour at night; the ferry waits, a rat runs"
@@ -116,17 +118,18 @@ def _no_counterexample(got: Any, text: str, size: int) -> str | None:
     return f"The first {n:,} of its ids decode to a text of {n:,} tokens, as the claim says." if again == n else None
 
 
-def _shown(name: str, text: str, size: int, *more: Any) -> str:
-    arguments = ", ".join([f"BPETokenizer.train({code(text)}, {size}, progress=False)", *map(code, more)])
+def _shown(name: str, text: str, size: int, *more: Any, of: str = "") -> str:
+    arguments = ", ".join([f"BPETokenizer.train({code(text)}, {size}, progress=False){of}", *map(code, more)])
     return f"{name}({arguments})"
 
 
-def _lists() -> Iterator[tuple[Merges]]:
-    yield from merge_lists(
-        [(b"a", b"a"), (b"a", b"aa"), (b"aa", b"a"), (b"aaa", b"b")],
-        [(b"l", b"o"), (b"o", b"w"), (b"l", b"ow"), (b"low", b"e")],
-        [(b"l", b"o"), (b"o", b"w"), (b"l", b"ow"), (b"lo", b"w"), (b"low", b"e")],
-    )
+def _texts_to_cut() -> Iterator[tuple[str, int, str, int]]:
+    yield "abab", 257, "", 0
+    yield "abab", 257, "ab", 0
+    for text, size in (("low lower lowest", 262), (_HARBOUR, 275), ("日日 日日 日日", 262)):
+        for sample in ("low", "a lowest", "the harbour, the lower harbour", "日日 日本", "x\n  low"):
+            for limit in (1, 2, 3, 5, 99):
+                yield text, size, sample, limit
 
 
 EXERCISES = [
@@ -179,15 +182,18 @@ EXERCISES = [
     ),
     Exercise(
         "claims.4",
-        "Never reached",
-        never_reached,
-        _lists,
+        "Cut to fit",
+        cut_to_fit,
+        _texts_to_cut,
         (
-            "If a token can be made at all, from which piece? Nothing merges across its ends.",
-            "Encode the bytes of each token with ENCODERS['naive'](model).encode_piece.",
+            "Compare count('harbou') with count('harbour'), for a tokenizer that has learned the word.",
+            "The counts rise and fall, so a beginning that doesn't fit says nothing about longer ones. Which beginning "
+            "do you try first?",
         ),
         level="medium",
-        next_step='"Measuring" counts such tokens in vocabularies that were published.',
-        is_valid=is_merge_list,
+        next_step="For a text of a million characters that is a million counts. Where could you start instead?",
+        call=lambda answer, text, size, *more: answer(trained_tokenizer(text, size).count_tokens, *more),
+        is_valid=lambda *recipe: False,
+        format_call=lambda name, text, size, *more: _shown(name, text, size, *more, of=".count_tokens"),
     ),
 ]

@@ -10,7 +10,7 @@ function render(context) {
     const rows = data.rows.map((row) => make("tr", { role: "row" },
       cell("", make("strong", { class: `bl-judged bl-is-${row.verdict}` }, row.verdict),
         strip(row.conditions), make("span", { class: "bl-small" }, `right in ${row.share}`)),
-      cell("", row.anchor ? make("a", { href: `#${row.anchor}` }, row.claim) : row.claim,
+      cell("", row.link ? make("a", { href: row.link }, row.claim) : row.claim,
         make("span", { class: "bl-small" }, row.code ? ["Against it: ", make("span", { class: "bl-mono" }, row.remark)] : row.remark)),
       cell(row.harm && "Harm", row.harm),
       cell(row.instead && "Instead", row.instead)));
