@@ -138,6 +138,9 @@ function messageArea(title, longest, send) {
   });
 }
 
+// The step at which a figure opens: in the middle of what it plays; where it lists parts, before the first is chosen.
+const firstShown = ({ count, playable = true }) => (playable ? Math.ceil(count / 2) : 0);
+
 // Set up one figure. `build(data)` returns {nodes, count, show, ...} for `makeControls`, with `nodes` to put in the page;
 // `ask(model)` returns the input for the reader's text, shown if there is a kernel.
 function mount({ model, el }, title, build, ask = makeTextBox) {
@@ -156,7 +159,7 @@ function mount({ model, el }, title, build, ask = makeTextBox) {
     const note = data.note ? make("p", { class: "bl-note" }, data.note) : null;
     body.replaceChildren(controls.row, controls.sentence, ...figure.nodes, ...(note ? [note] : []));
     if (figure.ready) figure.ready(controls);
-    controls.go(figure.start || 0);
+    controls.go(figure.start ?? firstShown(figure));
   }
   function complain() {
     problem.textContent = model.get("error");
