@@ -9,7 +9,6 @@ and TQDM_DISABLE=1 keeps it quiet.
 
 import argparse
 import json
-import platform
 import time
 from collections import Counter
 from datetime import UTC, datetime
@@ -170,7 +169,7 @@ def main() -> None:
     record = {
         "about": "Written by `PYTHONPATH=. python book/letters_record.py`",
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__, "transformers": transformers.__version__},
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
         "machine": machine()["cpu"],
         "weights": sum(weight.numel() for weight in network(tokenizer, SEED, **SHAPE).parameters()),
         "steps": options.steps,
