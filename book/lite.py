@@ -44,7 +44,7 @@ NEEDS = {
     "details": "regex, tiktoken, tokenizers and the encoder in C",
     "distributed": "dask, numpy and a C compiler",
     "corpus_cost": "dask, numpy and a C compiler",
-    "formats": "tokenizers, transformers and sentencepiece",
+    "formats": "tokenizers and transformers",
     "new_words": "numpy and safetensors",
     "formats_reference": "tokenizers and sentencepiece",
     "claims": "tokenizers and tiktoken",

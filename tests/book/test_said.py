@@ -10,6 +10,7 @@ import pytest
 
 from bpelab import PATTERNS, BPETokenizer, Split
 from bpelab.baselines import WordTokenizer
+from bpelab.chat.hardware.install import FLAGS
 from bpelab.exercises import EXERCISES
 from bpelab.notebook import book_text
 
@@ -103,6 +104,12 @@ def test_the_slowest_backends_are_those_of_the_record():
     assert all(round(waits[name]) == WORDS[named[3]] for name in named.groups()[:2])
     assert max(entry["first_token_seconds"] for entry in record) < 0.05  # "a few hundredths of a second at most"
     assert not any(entry.get("rounding") for entry in record), "the text says that all ids were equal"
+
+
+def test_the_flags_for_each_gpu_are_those_that_doctor_prints():
+    text = prose(BOOK / "chat.ipynb")
+    named = re.findall(r"-DGGML_\w+=on", text)
+    assert sorted(named) == sorted(flag for _, flag, _, _ in FLAGS)
 
 
 def test_the_paragraphs_that_solution_2_1_names():
