@@ -175,7 +175,7 @@ def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
 def encode_piece(vocab, piece):
     """Return the ids of one piece (bytes), as the `encode_piece` of *Encoding*, but with a heap.
 
-    `vocab` is a dict of token (bytes) -> id. A piece of n bytes takes time in proportion to n log n.
+    `vocab` is a dict of token (bytes) -> id. For a piece of n bytes the time grows as n log n.
     """
     tokens = [bytes([byte]) for byte in piece]  # b"" where a token was merged into the one on its left
     end = len(tokens)
