@@ -1,6 +1,7 @@
 """The picture that grows from chapter to chapter."""
 
 from html import escape
+from itertools import chain
 
 import pytest
 
@@ -27,9 +28,9 @@ def test_the_rows_agree():
     """The pieces, their tokens and their ids are of one text."""
     tokenizer, rows = example_tokenizer(), {label: groups for _, label, groups in RunningExample("trie").rows}
     tokens = rows["tokens of a new text"]
-    assert "".join(sum(tokens, [])).replace("\u2423", " ") == NEW_TEXT
+    assert "".join(chain(*tokens)).replace("\u2423", " ") == NEW_TEXT
     assert [["".join(group)] for group in tokens] == rows["pieces, cut first"]
-    assert [int(token_id) for token_id in sum(rows["their ids"], [])] == tokenizer.encode(NEW_TEXT)
+    assert [int(token_id) for token_id in chain(*rows["their ids"])] == tokenizer.encode(NEW_TEXT)
 
 
 def test_the_ids_of_gpt_4():
@@ -45,12 +46,12 @@ def test_html_has_the_same_words():
     example = RunningExample("trie")
     html = example._repr_html_()
     for _, label, groups in example.rows:
-        for words in (label, *sum(groups, [])):
+        for words in (label, *chain(*groups)):
             assert escape(words) in html
 
 
 def test_a_chapter_without_a_row():
-    with pytest.raises(ValueError, match="no row .* is of 'chat'; chapters with one: start, training"):
+    with pytest.raises(ValueError, match=r"no row .* is of 'chat'; chapters with one: start, training"):
         RunningExample("chat")
 
 
