@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .playground import Playground as Playground
     from .pre_token_view import PreTokenView as PreTokenView
     from .reachable_tokens import ReachableTokens as ReachableTokens
+    from .running_example import RunningExample as RunningExample
     from .stream_buffer import StreamBuffer as StreamBuffer
     from .sweep import Sweep as Sweep
     from .template_inspector import TemplateInspector as TemplateInspector
@@ -55,6 +56,7 @@ _MODULES = {
     "Playground": "playground",
     "PreTokenView": "pre_token_view",
     "ReachableTokens": "reachable_tokens",
+    "RunningExample": "running_example",
     "StreamBuffer": "stream_buffer",
     "Sweep": "sweep",
     "TemplateInspector": "template_inspector",

@@ -1,0 +1,144 @@
+"""The book's running example: nine words, the merges that they teach, and a text to encode with these.
+
+One picture grows from chapter to chapter. Each row is computed by what its chapter is about, but GPT-4's ids, whose
+vocabulary isn't at hand everywhere: a test compares these with tiktoken.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from html import escape
+
+from ..baselines import WordPieceTokenizer
+from ..encoders import ENCODERS
+from ..model.trace import MergeStep, TrieStep
+from ..notebook.plotting import COLOURS
+from ..pretokenizers import Split
+from ..tokenizer import BPETokenizer
+
+TEXT = "a rat, a rat, that rat ate the hat"
+NEW_TEXT = "that rat's hat"
+POPPED, WALKED = b" rat", b" hat"
+"""The pieces that the heap and the trie encode."""
+GPT4_IDS = (9210, 11494, 596, 9072)
+"""NEW_TEXT in cl100k_base."""
+MERGES = 5
+"""What TEXT teaches: after so many merges no pair of tokens occurs twice."""
+Groups = list[list[str]]
+"""The boxes of a row, and which of them stand together."""
+
+
+@lru_cache(1)
+def example_tokenizer() -> BPETokenizer:
+    """Return the tokenizer that TEXT teaches: 256 bytes and five merges."""
+    return BPETokenizer.train(TEXT, 256 + MERGES, progress=False)
+
+
+def _shown(token: bytes) -> str:
+    return token.decode().replace(" ", "␣")
+
+
+def _words() -> Groups:
+    return [[word] for word in TEXT.split()]
+
+
+def _merges() -> Groups:
+    model = example_tokenizer().model
+    return [[" + ".join(_shown(model.tokens[side]) for side in pair)] for pair in model.merges]
+
+
+def _pieces() -> list[str]:
+    return Split("cl100k").split(NEW_TEXT)
+
+
+def _tokens() -> Groups:
+    return [[_shown(token) for token in example_tokenizer().tokenize(piece)] for piece in _pieces()]
+
+
+def _ids() -> Groups:
+    return [[str(token_id) for token_id in example_tokenizer().encode(piece)] for piece in _pieces()]
+
+
+def _wordpiece() -> Groups:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # no pair is left long before that size
+        learned = WordPieceTokenizer.train(TEXT, 256)
+    return [learned.tokens(word) for word in ("that", "rat", "'", "s", "hat")]
+
+
+def _popped() -> Groups:
+    tokens, steps = example_tokenizer().model.tokens, list[object]()
+    ENCODERS["heap"](example_tokenizer().model).encode_piece(POPPED, steps.append)
+    return [[f"{step.rank}: {_shown(tokens[step.token])}"] for step in steps if isinstance(step, MergeStep)]
+
+
+def _accepted() -> Groups:
+    tokens, steps = example_tokenizer().model.tokens, list[object]()
+    ENCODERS["trie"](example_tokenizer().model).encode_piece(WALKED, steps.append)
+    return [[f"{step.action}: {_shown(tokens[step.token])}" for step in steps if isinstance(step, TrieStep)]]
+
+
+ROWS: tuple[tuple[str, str, Callable[[], Groups]], ...] = (
+    ("start", "nine words", _words),
+    ("training", "merges that they teach", _merges),
+    ("encoding", "tokens of a new text", _tokens),
+    ("encoding", "their ids", _ids),
+    ("regex", "pieces, cut first", lambda: [[piece.replace(" ", "␣")] for piece in _pieces()]),
+    ("tiktoken", "GPT-4's ids for it", lambda: [[str(token_id)] for token_id in GPT4_IDS]),
+    ("wordpiece_unigram", "WordPiece, from the same words", _wordpiece),
+    ("heap", "a heap pops, for ␣rat", _popped),
+    ("trie", "a trie tries, for ␣hat", _accepted),
+)
+CHAPTERS = tuple(dict.fromkeys(chapter for chapter, _, _ in ROWS))
+
+
+class RunningExample:
+    """The picture up to a chapter, whose own rows are marked; displays itself.
+
+    >>> print(RunningExample("training"))
+      nine words              a | rat, | a | rat, | that | rat | ate | the | hat
+    > merges that they teach  a + t | ␣ + r | ␣r + at | ␣ + t | h + at
+
+    Raises ValueError for a chapter that adds nothing to it. Cost: milliseconds.
+    """
+
+    def __init__(self, chapter: str) -> None:
+        if chapter not in CHAPTERS:
+            raise ValueError(
+                f"no row of the running example is of {chapter!r}; chapters with one: {', '.join(CHAPTERS)}"
+            )
+        known = CHAPTERS[: CHAPTERS.index(chapter) + 1]
+        self.rows = [(of == chapter, label, groups()) for of, label, groups in ROWS if of in known]
+
+    def __repr__(self) -> str:
+        width = max(len(label) for _, label, _ in self.rows)
+        lines = []
+        for new, label, groups in self.rows:
+            boxes = " | ".join(" ".join(group) for group in groups)
+            lines.append(f"{'>' if new else ' '} {label:{width}}  {boxes}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f'<div class="bpelab-example">{"".join(map(_row_html, self.rows))}</div>'
+
+
+ROW = "padding: .15em 0 .15em .7em; display: flex; flex-wrap: wrap; gap: 0 1em;"
+GROUP = "display: inline-block; margin-right: .6em;"
+BOX = (
+    "display: inline-block; border: 1px solid; border-radius: 3px; padding: 0 .35em; margin: .1em 0; white-space: pre;"
+)
+
+
+def _row_html(row: tuple[bool, str, Groups]) -> str:
+    new, label, groups = row
+    boxes = "".join(f'<span style="{GROUP}">{"".join(map(_box_html, group))}</span>' for group in groups)
+    colour, weight = (COLOURS[0], "bold") if new else ("transparent", "normal")
+    return (
+        f'<div style="border-left: 3px solid {colour}; {ROW}">'
+        f'<span style="flex: 0 0 13em; font-weight: {weight};">{escape(label)}</span>'
+        f'<span style="flex: 1 1 16em; font-family: monospace;">{boxes}</span></div>'
+    )
+
+
+def _box_html(text: str) -> str:
+    return f'<span style="{BOX}">{escape(text)}</span>'
