@@ -41,8 +41,9 @@ class OwnTokenizerReport:
         address = "data:text/x-python;charset=utf-8;base64," + base64.b64encode(self.source.encode()).decode()
         return (
             '<div class="bpelab-own" style="border: 1px solid #868686; border-radius: 4px; padding: .3em 1em; '
-            'color: inherit;"><table style="border: none; margin: 0;"><caption style="text-align: left; '
-            f'color: inherit; font-weight: bold;">What you have built</caption><tbody>{rows}</tbody></table>'
+            'color: inherit;"><table style="border: none; margin: 0; color: inherit;">'
+            f'<caption style="text-align: left; color: inherit; font-weight: bold;">What you have built</caption>'
+            f"<tbody>{rows}</tbody></table>"
             f'<p style="margin: .5em 0;"><a download="{FILE}" href="{address}">Take the file home: {FILE}</a></p></div>'
         )
 
