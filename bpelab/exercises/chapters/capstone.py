@@ -275,7 +275,8 @@ EXERCISES = [
             "hold those lines out.",
         ),
         level="medium",
-        next_step="Take two files home: my_tokenizer.py and mine.tiktoken. They need no bpelab.",
+        next_step="Write the folder where it stays. With my_tokenizer.py, which `what_you_built()` gives you whole, it "
+        "needs no bpelab.",
         format_call=lambda name, home: f"{name}(home)",
         rubric=own_text.RUBRIC,
         stub_cell=STUB,
