@@ -183,9 +183,12 @@ def run_text(text: str, name: str = FILE) -> ModuleType:
 def keep(exercise: Exercise, answer: Callable[..., Any], path: Path | None = None) -> str:
     """Put a right answer into the reader's file, run the whole file, and return a sentence about it.
 
-    Raises OwnFileError if the answer can't stand in a file, or if it makes an earlier step fail.
+    Raises OwnFileError if the answer has another name than the exercise's, if it can't stand in a file, or if it makes
+    an earlier step fail.
     """
-    path = path or Path(FILE)
+    path, name = path or Path(FILE), exercise.solution.__name__
+    if getattr(answer, "__name__", name) != name:
+        raise OwnFileError(f"it is named `{answer.__name__}`; name it `{name}`, as the exercise does")
     imports, mine = read_file(path)
     names_in_file = {name for step in STEPS[: STEPS.index(exercise.id)] for name in worked_answer(step, set(mine))[1]}
     more, definitions = parts_of(source_of(answer), function_of(answer).__globals__, names_in_file)

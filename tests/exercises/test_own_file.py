@@ -124,6 +124,13 @@ def test_an_answer_that_can_not_stand_in_a_file_is_right_and_not_kept(notebook):
     assert "`ERRORS` is a list of the notebook" in message and not Path(FILE).exists()
 
 
+def test_an_answer_with_another_name_is_right_and_not_kept(notebook):
+    source = MINE.replace("def decode(", "def my_decode(")
+    message = repr(check("bytes.6", notebook(source)["my_decode"]))
+    assert message.splitlines()[0].endswith("Right. Checked on 23 inputs.")
+    assert "it is named `my_decode`; name it `decode`" in message and not Path(FILE).exists()
+
+
 def test_without_progress_nothing_is_read_or_written(notebook, monkeypatch):
     monkeypatch.setenv("BPELAB_NO_PROGRESS", "1")
     Path(FILE).write_text("not Python")
