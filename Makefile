@@ -69,7 +69,7 @@ _build/vendor/mathjax/tex-svg.js: $(BOOK)/.ready book/vendor.py
 	@echo "Fetching MathJax: seconds, once."
 	@$(BOOK_PY) book/vendor.py
 	@touch $@
-_build/.lite: $(BOOK)/.ready $(SOURCES) book/lite.py book/vendor.py
+_build/.lite: $(BOOK)/.ready $(SOURCES) book/lite.py book/vendor.py book/vocabulary.py
 	@echo "Building JupyterLite, which runs chapters in the browser: some 10 seconds, and a download the first time."
 	@$(BOOK_PY) book/lite.py
 	@mkdir -p _build && touch $@

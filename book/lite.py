@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vendor import BUILD, npm_install, pip
+from vocabulary import write_vocabulary
 
 ROOT = BUILD.parent
 SITE = BUILD / "vendor" / "lite"
@@ -151,6 +152,7 @@ def build() -> None:
         npm_install(PYODIDE, BUILD / "npm")
     packages = write_pyodide(WORK / "static" / "pyodide")
     write_notebooks(WORK / "notebooks")
+    write_vocabulary(WORK / "notebooks")
     settings = {KERNEL: {"disablePyPIFallback": True, "loadPyodideOptions": {"packages": packages}}}
     config = {"jupyter-lite-schema-version": 0, "jupyter-config-data": {"litePluginSettings": settings}}
     (WORK / "jupyter-lite.json").write_text(json.dumps(config), encoding="utf-8")

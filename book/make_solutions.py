@@ -1,7 +1,7 @@
 """Write the solutions, one notebook a chapter, from the exercises of the library: `python book/make_solutions.py`
 
-The question is taken from the chapter, the answer from `bpelab/exercises`, so neither can drift apart from it. The
-notebooks are executed by book/execute.py, like all others.
+The question is taken from the chapter, the answer from `bpelab/exercises`; tests/book/test_solutions.py fails if either
+has changed since. The notebooks are executed by book/execute.py, like all others.
 """
 
 import json
@@ -53,10 +53,8 @@ def questions(chapter: Path) -> dict[str, str]:
     return found
 
 
-def write(chapter: Path) -> Path | None:
-    asked = questions(chapter)
-    if not asked:
-        return None
+def solutions(chapter: Path) -> nbformat.NotebookNode:
+    """Return the notebook with the answers to the exercises of a chapter, not executed."""
     title = next(
         line for cell in nbformat.read(chapter, 4).cells for line in cell.source.splitlines() if line.startswith("# ")
     )
@@ -68,20 +66,20 @@ def write(chapter: Path) -> Path | None:
         ),
         new_code_cell("from bpelab.exercises import check"),
     ]
-    for number, prose in asked.items():
+    for number, prose in questions(chapter).items():
         exercise = EXERCISES[number]
         source = re.sub(r"  # type: ignore\[[\w, -]+\]", "", exercise.source)
         needed = imports_for(exercise)
         cells.append(new_markdown_cell(f"## {number} {exercise.title}\n\n{prose.partition('.**')[2].strip()}"))
         cells.append(new_code_cell("\n".join(needed) + "\n\n\n" + source if needed else source))
         cells.append(new_code_cell(f'check("{number}", {exercise.solution.__name__})'))
-    path = BOOK / "solutions" / chapter.name
-    path.parent.mkdir(exist_ok=True)
-    nbformat.write(new_notebook(cells=cells), path)
-    return path
+    return new_notebook(cells=cells)
 
 
 if __name__ == "__main__":
     for chapter in sorted(BOOK.glob("*.ipynb")):
-        if path := write(chapter):
+        if questions(chapter):
+            path = BOOK / "solutions" / chapter.name
+            path.parent.mkdir(exist_ok=True)
+            nbformat.write(solutions(chapter), path)
             print(path)

@@ -108,15 +108,15 @@ def worked_answers(path):
     return answers
 
 
-def fold_solutions(app, doctree):
-    """Under each exercise of a chapter, its worked answer, folded until a reader opens it."""
+def frame_exercises(app, doctree):
+    """Put each exercise of a chapter into a frame, with its worked answer, folded until a reader opens it."""
     page = Path(doctree["source"])
     path = page.parent / "solutions" / page.name
     if page.suffix != ".ipynb" or not path.exists():
         return
     app.env.note_dependency(str(path))
     for asked in list(doctree.findall(nodes.paragraph)):
-        found = re.match(r"Exercise (\w+\.\d+) \(", asked.astext())
+        found = re.match(r"Exercise (\w+\.\d+) \(.*?\)\. (\w+)\.", asked.astext(), re.DOTALL)
         if not found or found[1] not in worked_answers(path):
             continue
         row = asked.parent
@@ -130,8 +130,12 @@ def fold_solutions(app, doctree):
         row[end:end] = [
             nodes.raw("", opening, format="html"),
             nodes.literal_block(code, code, language="python"),
-            nodes.raw("", "</details>", format="html"),
+            nodes.raw("", "</details></div>", format="html"),
         ]
+        label = f"Exercise {found[1]}, {found[2].lower()}"
+        row.insert(
+            row.index(asked), nodes.raw("", f'<div class="exercise" role="group" aria-label="{label}">', format="html")
+        )
 
 
 class Landing(Directive):
@@ -151,7 +155,7 @@ def setup(app):
     app.connect("config-inited", launch_buttons)
     app.connect("config-inited", find_lite)
     app.connect("doctree-read", fold_answers)
-    app.connect("doctree-read", fold_solutions)
+    app.connect("doctree-read", frame_exercises)
     app.connect("doctree-resolved", lead_to_references)
     app.connect("html-page-context", run_in_browser)
     app.connect("html-page-context", lead_to_appendix)

@@ -97,8 +97,10 @@ def _missing_symbols(tokenizer: BPETokenizer) -> Iterator[str]:
         yield f"it starts from {len(model.alphabet):,} characters; others become {becomes}"
     elif (missing := [byte for byte in range(256) if byte not in byte_values]) and not model.is_byte_level:
         examples = ", ".join(f"{byte:#04x}" for byte in missing[:MAX_SHOWN])
-        have = "has" if len(missing) == 1 else "have"
-        yield f"{_plural(len(missing), 'byte')} {have} no token ({examples}) and become {becomes}"
+        sentence = f"{_plural(len(missing), 'byte')} have no token ({examples}) and become {becomes}"
+        if len(missing) == 1:
+            sentence = sentence.replace("have", "has").replace("become", "becomes").replace("they are", "it is")
+        yield sentence
 
 
 def _unread_byte_alphabet(tokenizer: BPETokenizer) -> Iterator[str]:

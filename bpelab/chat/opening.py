@@ -11,6 +11,7 @@ from ..errors import BackendError, ModelFileError
 from .backends import open_backend
 from .backends.base import Backend
 from .hardware.detect import Choice
+from .hardware.machine import SHIPPED_CHOICE
 
 if TYPE_CHECKING:
     from .models.find import ModelFiles
@@ -29,7 +30,7 @@ def choose(backend: str, files: "ModelFiles | None") -> Choice:
     from .models.find import SHIPPED
 
     if files.folder == SHIPPED and not os.environ.get("BPELAB_BACKEND"):
-        return Choice("reference", "the shipped model is so small that nothing else pays off")
+        return SHIPPED_CHOICE
     from .hardware.detect import detect
 
     return detect().choose(files)

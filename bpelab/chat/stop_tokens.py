@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..chat_templates.apply import apply_chat_template
-from ..chat_templates.encode import is_control
+from ..chat_templates.control_tokens import is_control
 from ..errors import ConversationError, TemplateError
 
 if TYPE_CHECKING:

@@ -55,7 +55,8 @@ def _reason(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[i
     here, there = (tokenizer.decode(each[place:], unknown="replace")[:SHOWN] for each in (ids, template_ids))
     same = first_difference(here, there)
     gone, come = here[same:], there[same:]
-    if "<think" in here and "<think" not in there:
+    head, marker, _ = here.partition("<think")
+    if marker and there.startswith(head) and not there.startswith(head + marker):
         cause = "thinking is left out"
     elif gone[:1].isspace() and gone.lstrip()[:1] == come[:1]:
         cause = "white space is removed"

@@ -18,23 +18,11 @@ from ..errors import TemplateError
 from ..normalizers.base import normalize_aligned
 from ..texts.aligned_string import AlignedString
 from ..vocab.added_tokens import AddedToken
+from .control_tokens import is_control
 from .tainted_string import TaintedStr, concat
 
 if TYPE_CHECKING:
     from ..core.tokenizer import Tokenizer
-
-_PAIRS = (("<", ">"), ("[", "]"), ("{", "}"), ("(", ")"), ("|", "|"), ("｜", "｜"), ("◁", "▷"), ("⟨", "⟩"), ("«", "»"))
-
-
-def is_control(token: AddedToken) -> bool:
-    """Return whether a token is a control token, which no message may produce: it's special, or looks like markup.
-
-    >>> [is_control(AddedToken(s, 9, special=False)) for s in ("<think>", "[INST]", "   ", "covid")]
-    [True, True, False, False]
-    """
-    word = token.content.strip()
-    return token.special or (len(word) > 2 and (word[0], word[-1]) in _PAIRS)
-
 
 Segment = tuple[int, int, str | int, AlignedString | None]
 

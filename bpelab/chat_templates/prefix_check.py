@@ -2,9 +2,10 @@
 
 If it does, the KV cache of the earlier ids stays valid, and a model is trained on exactly what it generated. If it
 doesn't, a short conversation shows it. Either its text changes: the template removes thinking from earlier answers,
-trims white space, writes a date, or starts answers differently from the generation prompt. Or only its ids do: the text
-grows, and the end of the generation prompt and the start of an answer, such as two line breaks, become one token. This
-search only tries examples. That a template writes its text in order can be proved: `template_order` reads its source.
+moves a system message to the start, trims white space, writes a date, or starts answers differently from the generation
+prompt. Or only its ids do: the text grows, and the end of the generation prompt and the start of an answer, such as two
+line breaks, become one token. This search only tries examples. That a template writes its text in order can be proved:
+`template_order` reads its source.
 
 Chapter: The ids that were never yours. Cost: a few hundred renderings of short conversations, less than a second for
 most templates.
@@ -92,7 +93,7 @@ def check_prefixes(
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user assistant", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
     >>> print(check_prefixes(t, "chatml"))
-    prefix-preserving: its source writes messages in order, and ids only grow in 252 conversations
+    prefix-preserving: its source writes messages in order, and ids only grow in 254 conversations
     """
     proved = writes_in_order(find_template(tokenizer, template, options.get("tools") is not None))
     rendered: dict[str, list[int] | None] = {}
@@ -135,16 +136,19 @@ def check_prefixes(
 
 
 def short_conversations() -> Iterator[list[Message]]:
-    """Yield conversations of one and of two turns, shortest first, with and without a system message."""
+    """Yield conversations of one and of two turns, with and without a system message; then with one after an answer."""
     rounds = [[*_turn(question, answer)] for answer, question in product(ANSWERS, QUESTIONS)]
     systems: tuple[list[Message], ...] = ([], [{"role": "system", "content": "Be brief."}])
     follow_up: Message = {"role": "user", "content": "And now?"}
+    late: Message = {"role": "system", "content": "Be kind."}
     for system, first in product(systems, rounds):
         yield [*system, *first]
     for system, first in product(systems, rounds):
         yield [*system, *first, follow_up]
     for system, first, second in product(systems, rounds, rounds[::2]):
         yield [*system, *first, *second]
+    for system in systems:
+        yield [*system, *rounds[0], late, *rounds[0]]
 
 
 def _turn(question: str, answer: Mapping[str, Any]) -> Iterator[Message]:

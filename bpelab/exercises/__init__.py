@@ -16,8 +16,18 @@ from ..errors import BPELabError
 if TYPE_CHECKING:
     from ..notebook.messages import Message, Source
     from .exercise import Exercise
+    from .own_report import OwnTokenizerReport
 
-__all__ = ["CHAPTERS", "UnknownExerciseError", "check", "hint", "my_tokenizer", "progress", "solution"]
+__all__ = [
+    "CHAPTERS",
+    "UnknownExerciseError",
+    "check",
+    "hint",
+    "my_tokenizer",
+    "progress",
+    "solution",
+    "what_you_built",
+]
 
 CHAPTERS = (
     *("start", "bytes", "subwords"),
@@ -103,8 +113,8 @@ def check(exercise_id: str, answer: Any) -> "Message":
 def my_tokenizer(chapter: str) -> "ModuleType":
     """Return the reader's own tokenizer up to the end of `chapter`, as a module of functions.
 
-    They are read from `my_tokenizer.py` beside the notebook, where `check` saves right answers to the last exercise of
-    a chapter. Worked answers stand in for missing functions.
+    They are read from `my_tokenizer.py` beside the notebook, where `check` saves right answers to the exercises under
+    *Your own tokenizer*. Worked answers stand in for missing functions.
 
     >>> my_tokenizer("bytes").decode({b"h": 0, "é".encode(): 1}, [0, 1])
     'hé'
@@ -117,6 +127,18 @@ def my_tokenizer(chapter: str) -> "ModuleType":
     if chapter not in CHAPTERS:
         raise UnknownExerciseError(f"there is no chapter {chapter!r}; choose one of {', '.join(CHAPTERS)}")
     return run_text(text_until(chapter))
+
+
+def what_you_built(text: str | None = None) -> "OwnTokenizerReport":
+    """Train the reader's own tokenizer on a text, and return a table: its lines, whose ids it has, its speed, its file.
+
+    Without a text it takes the beginning of the book. Pass a text of your own to see what your tokenizer makes of it.
+
+    Raises OwnFileError if the file doesn't run.
+    """
+    from .own_report import measure
+
+    return measure(text)
 
 
 def hint(exercise_id: str) -> "Message":

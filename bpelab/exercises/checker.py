@@ -18,6 +18,8 @@ from .limits import LimitedCall, is_empty
 from .shrink import smaller_inputs
 from .trial import Trial, try_once
 
+STATES = {"right": "solved", "fault": "not solved yet", "note": "not started"}
+"""What a message's frame says about the exercise, by the message's tone."""
 MAX_SHRINK_TRIES = 200
 """How many smaller inputs are tried; none after an exceeded limit, since each try would take as long again."""
 
@@ -25,7 +27,9 @@ MAX_SHRINK_TRIES = 200
 def check_answer(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
     """Check an answer; return whether it is right, and a message to its author."""
     try:
-        return _examine(exercise, answer)
+        right, message = _examine(exercise, answer)
+        message.labels = (exercise.level, STATES[message.tone])
+        return right, message
     except ImportError as error:  # of the worked answer; an answer's own errors are reported
         text = f"This exercise can't be checked here: it needs the package {error.name}, which is not installed."
         return False, Message(exercise.heading, "note", [text])

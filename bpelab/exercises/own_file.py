@@ -1,4 +1,4 @@
-"""The reader's own tokenizer: a file, `my_tokenizer.py`, that grows by one function with a chapter's last exercise.
+"""The reader's own tokenizer: a file, `my_tokenizer.py`, that grows with the last exercises of nine chapters.
 
 `check` writes a right answer into the file beside the notebook and runs the whole file. A page opens it with
 `my_tokenizer(chapter)`. Worked answers stand in for functions that the reader hasn't written yet, so nobody gets stuck.
@@ -25,7 +25,10 @@ from .progress_store import is_saved
 
 FILE = "my_tokenizer.py"
 HEADER = '"""My tokenizer: byte-pair encoding, one function a chapter."""\n'
-STEPS = ("bytes.6", "training.6", "encoding.6", "regex.6", "tiktoken.6", "special_tokens.3", "heap.6", "trie.6")
+STEPS = (
+    *("bytes.6", "training.6", "encoding.6", "regex.6", "tiktoken.6", "special_tokens.3", "special_tokens.4"),
+    *("chat_templates.4", "heap.6", "trie.6"),
+)
 """The exercises whose answers make up the file, in book order. heap.6 replaces the function of encoding.6."""
 SCAN, BY_SCAN = "encode_piece", "encode_piece_by_scan"
 """The name of encoding.6's answer, and its name in the file once heap.6 has replaced it."""
@@ -180,9 +183,12 @@ def run_text(text: str, name: str = FILE) -> ModuleType:
 def keep(exercise: Exercise, answer: Callable[..., Any], path: Path | None = None) -> str:
     """Put a right answer into the reader's file, run the whole file, and return a sentence about it.
 
-    Raises OwnFileError if the answer can't stand in a file, or if it makes an earlier step fail.
+    Raises OwnFileError if the answer has another name than the exercise's, if it can't stand in a file, or if it makes
+    an earlier step fail.
     """
-    path = path or Path(FILE)
+    path, name = path or Path(FILE), exercise.solution.__name__
+    if getattr(answer, "__name__", name) != name:
+        raise OwnFileError(f"it is named `{answer.__name__}`; name it `{name}`, as the exercise does")
     imports, mine = read_file(path)
     names_in_file = {name for step in STEPS[: STEPS.index(exercise.id)] for name in worked_answer(step, set(mine))[1]}
     more, definitions = parts_of(source_of(answer), function_of(answer).__globals__, names_in_file)

@@ -7,6 +7,7 @@ It may import the library; besides the pages, `exercises`, `widgets`, `bench` an
 from .live_source import (
     book_text as book_text,
     passages as passages,
+    published_ranks as published_ranks,
     show_c as show_c,
     show_source as show_source,
     tiktoken_encoding as tiktoken_encoding,

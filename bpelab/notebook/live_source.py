@@ -6,10 +6,13 @@ import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._support.install import install_command
 from ..errors import MissingDependencyError
+from ..formats.tiktoken_file import read_ranks
+from ..tokenizer import BPETokenizer
 
 if TYPE_CHECKING:
     import tiktoken
@@ -95,3 +98,15 @@ def tiktoken_encoding(name: str) -> "tiktoken.Encoding | None":
             "above this message in the printed book came from a machine that has them."
         )
     return None
+
+
+def published_ranks(name: str) -> dict[bytes, int] | None:
+    """Return a published vocabulary of tiktoken, token -> id; None if it can't be had, after a message that says why.
+
+    It is read from the file `NAME.tiktoken` beside the notebook if there is one, as in a chapter that runs in a
+    browser. Otherwise tiktoken loads it.
+    """
+    path = Path(f"{name}.tiktoken")
+    if path.exists():
+        return read_ranks(path)
+    return dict(BPETokenizer.from_tiktoken(name).model.ids) if tiktoken_encoding(name) else None

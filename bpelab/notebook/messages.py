@@ -21,7 +21,7 @@ _COLOURS = {"right": "#009E73", "fault": "#E69F00", "note": "#868686"}
 
 
 class Message:
-    """A title, sentences and blocks of code; displays itself.
+    """A title, sentences and blocks of code; displays itself. Labels stand beside the title, in a frame, in HTML only.
 
     >>> print(Message("4.1 (By hand)", "right", ["Right."]))
     4.1 (By hand): Right.
@@ -29,6 +29,7 @@ class Message:
 
     def __init__(self, title: str, tone: str, parts: list[str | tuple[str, ...]]) -> None:
         self.title, self.tone, self.parts = title, tone, parts
+        self.labels: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         lines = []
@@ -38,6 +39,13 @@ class Message:
 
     def _repr_html_(self) -> str:
         blocks, first = [], f"<strong>{escape(self.title)}</strong> "
+        colour = _COLOURS[self.tone]
+        name, edge = "", f"border-left: 4px solid {colour}; padding: .1em 1em"
+        if self.labels:
+            name = f' role="group" aria-label="{escape(", ".join((self.title, *self.labels)))}"'
+            edge = f"border: 1px solid {colour}; border-left-width: 4px; border-radius: 4px; padding: .2em 1em"
+            blocks.append(f'<p style="margin: .3em 0;">{first}<em>{escape(" · ".join(self.labels))}</em></p>')
+            first = ""
         for part in self.parts:
             if isinstance(part, tuple):
                 text = escape("\n".join(part))
@@ -49,10 +57,7 @@ class Message:
                 text = re.sub(r"`([^`]+)`", r"<code style='color: inherit; background: none;'>\1</code>", escape(part))
                 blocks.append(f'<p style="margin: .3em 0;">{first}{text}</p>')
                 first = ""
-        return (
-            f'<div class="bpelab-exercise" style="border-left: 4px solid {_COLOURS[self.tone]}; padding: .1em 1em; '
-            f'color: inherit;">{"".join(blocks)}</div>'
-        )
+        return f'<div class="bpelab-exercise"{name} style="{edge}; color: inherit;">{"".join(blocks)}</div>'
 
 
 class Source:

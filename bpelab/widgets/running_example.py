@@ -10,6 +10,7 @@ from functools import lru_cache
 from html import escape
 
 from ..baselines import WordPieceTokenizer
+from ..baselines.common import words_and_marks
 from ..encoders import ENCODERS
 from ..model.trace import MergeStep, TrieStep
 from ..notebook.plotting import COLOURS
@@ -18,8 +19,8 @@ from ..tokenizer import BPETokenizer
 
 TEXT = "a rat, a rat, that rat ate the hat"
 NEW_TEXT = "that rat's hat"
-POPPED, WALKED = b" rat", b" hat"
-"""The pieces that the heap and the trie encode."""
+PIECE = b" hat"
+"""What the heap and the trie encode, each in its way."""
 GPT4_IDS = (9210, 11494, 596, 9072)
 """NEW_TEXT in cl100k_base."""
 MERGES = 5
@@ -42,9 +43,13 @@ def _words() -> Groups:
     return [[word] for word in TEXT.split()]
 
 
+def _merge(rank: int, left: int, right: int) -> list[str]:
+    tokens = example_tokenizer().model.tokens
+    return [f"{rank}: {_shown(tokens[left])} + {_shown(tokens[right])}"]
+
+
 def _merges() -> Groups:
-    model = example_tokenizer().model
-    return [[" + ".join(_shown(model.tokens[side]) for side in pair)] for pair in model.merges]
+    return [_merge(rank, *pair) for pair, (rank, _) in example_tokenizer().model.merges.items()]
 
 
 def _pieces() -> list[str]:
@@ -63,31 +68,34 @@ def _wordpiece() -> Groups:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # no pair is left long before that size
         learned = WordPieceTokenizer.train(TEXT, 256)
-    return [learned.tokens(word) for word in ("that", "rat", "'", "s", "hat")]
+    return [learned.tokens(word) for word in words_and_marks(NEW_TEXT)]
+
+
+def _steps(encoder: str) -> list[object]:
+    steps = list[object]()
+    ENCODERS[encoder](example_tokenizer().model).encode_piece(PIECE, steps.append)
+    return steps
 
 
 def _popped() -> Groups:
-    tokens, steps = example_tokenizer().model.tokens, list[object]()
-    ENCODERS["heap"](example_tokenizer().model).encode_piece(POPPED, steps.append)
-    return [[f"{step.rank}: {_shown(tokens[step.token])}"] for step in steps if isinstance(step, MergeStep)]
+    return [_merge(step.rank, step.left, step.right) for step in _steps("heap") if isinstance(step, MergeStep)]
 
 
 def _accepted() -> Groups:
-    tokens, steps = example_tokenizer().model.tokens, list[object]()
-    ENCODERS["trie"](example_tokenizer().model).encode_piece(WALKED, steps.append)
-    return [[f"{step.action}: {_shown(tokens[step.token])}" for step in steps if isinstance(step, TrieStep)]]
+    tokens, steps = example_tokenizer().model.tokens, _steps("trie")
+    return [[_shown(tokens[step.token])] for step in steps if isinstance(step, TrieStep) and step.action == "accept"]
 
 
 ROWS: tuple[tuple[str, str, Callable[[], Groups]], ...] = (
     ("start", "nine words", _words),
     ("training", "merges that they teach", _merges),
-    ("encoding", "tokens of a new text", _tokens),
+    ("encoding", f'tokens of "{NEW_TEXT}"', _tokens),
     ("encoding", "their ids", _ids),
-    ("regex", "pieces, cut first", lambda: [[piece.replace(" ", "␣")] for piece in _pieces()]),
-    ("tiktoken", "GPT-4's ids for it", lambda: [[str(token_id)] for token_id in GPT4_IDS]),
-    ("wordpiece_unigram", "WordPiece, from the same words", _wordpiece),
-    ("heap", "a heap pops, for ␣rat", _popped),
-    ("trie", "a trie tries, for ␣hat", _accepted),
+    ("regex", "its pieces, cut first", lambda: [[piece.replace(" ", "␣")] for piece in _pieces()]),
+    ("tiktoken", "GPT-4's ids", lambda: [[str(token_id)] for token_id in GPT4_IDS]),
+    ("wordpiece_unigram", "WordPiece's tokens", _wordpiece),
+    ("heap", "a heap merges, for ␣hat", _popped),
+    ("trie", "a trie takes, for ␣hat", _accepted),
 )
 CHAPTERS = tuple(dict.fromkeys(chapter for chapter, _, _ in ROWS))
 
@@ -97,7 +105,7 @@ class RunningExample:
 
     >>> print(RunningExample("training"))
       nine words              a | rat, | a | rat, | that | rat | ate | the | hat
-    > merges that they teach  a + t | ␣ + r | ␣r + at | ␣ + t | h + at
+    > merges that they teach  0: a + t | 1: ␣ + r | 2: ␣r + at | 3: ␣ + t | 4: h + at
 
     Raises ValueError for a chapter that adds nothing to it. Cost: milliseconds.
     """
@@ -135,7 +143,7 @@ def _row_html(row: tuple[bool, str, Groups]) -> str:
     colour, weight = (COLOURS[0], "bold") if new else ("transparent", "normal")
     return (
         f'<div style="border-left: 3px solid {colour}; {ROW}">'
-        f'<span style="flex: 0 0 13em; font-weight: {weight};">{escape(label)}</span>'
+        f'<span style="flex: 0 0 14em; font-weight: {weight};">{escape(label)}</span>'
         f'<span style="flex: 1 1 16em; font-family: monospace;">{boxes}</span></div>'
     )
 

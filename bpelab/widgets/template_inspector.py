@@ -5,7 +5,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .._support.textio import utf8
-from ..chat_templates.encode import Encoded, encode, is_control
+from ..chat_templates.control_tokens import is_control
+from ..chat_templates.encode import Encoded, encode
 from ..chat_templates.messages import Message, check
 from ..chat_templates.render import find_template, render
 from ..chat_templates.tainted_string import TaintedStr

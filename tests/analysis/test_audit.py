@@ -76,6 +76,8 @@ def test_what_is_missing(tmp_path):
     assert findings(from_json(tmp_path, spelled)) == [
         "2 bytes have no token (0xfe, 0xff) and become nothing: they are lost"
     ]
+    spelled["vocab"]["<0xFE>"] = 255
+    assert findings(from_json(tmp_path, spelled)) == ["1 byte has no token (0xff) and becomes nothing: it is lost"]
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     few = from_json(tmp_path, plain, pre_tokenizer=byte_level)
     assert any(line.startswith("254 bytes have no token (0x00, 0x01, 0x02, 0x03)") for line in findings(few))

@@ -73,6 +73,21 @@ def test_worked_answers_are_folded_under_their_exercises(page):
     assert [part.count('<details class="answer solution">') for part in parts] == [1] * len(asked)
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "book"], ids=lambda path: path.stem)
+def test_an_exercise_stands_in_a_frame_that_says_its_level(page, browser):
+    """From the question to the worked answer, and nothing else: a heading or another exercise isn't in it."""
+    html = page.read_text(encoding="utf-8")
+    asked = re.findall(r"<strong>Exercise (\w+\.\d+) \(.*?</strong> <em>(\w+)\.</em>", html)
+    tab = browser.new_page(java_script_enabled=False)
+    tab.goto(page.as_uri())
+    frames = tab.locator(".exercise[role=group]")
+    labels = frames.evaluate_all("frames => frames.map(frame => frame.getAttribute('aria-label'))")
+    assert labels == [f"Exercise {name}, {level.lower()}" for name, level in asked]
+    held = "frames => frames.map(frame => frame.querySelectorAll('details.solution, h2, h3').length)"
+    assert frames.evaluate_all(held) == [1] * len(asked)
+    tab.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES[: amount(1, len(THEMES))])
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

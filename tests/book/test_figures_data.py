@@ -28,7 +28,11 @@ READ = {
     "claims_evidence.ipynb": {
         "claims_evidence_record.json": "what the sections found, for the table of claims.ipynb; the last one compares"
     },
-    "language_model.ipynb": {"README.md": "the shipped model's card, which lies beside its weights in the package"},
+    "language_model.ipynb": {
+        "README.md": "the shipped model's card, which lies beside its weights in the package",
+        "letters_record.json": "four networks trained from nothing, which takes torch and half an hour; `python "
+        "book/letters_record.py` does so and writes it, and a test counts its words and questions again",
+    },
     "distributed.ipynb": {
         "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
         "and writes it, with the machine in it, and corpus_cost.ipynb counts its smallest sizes again"

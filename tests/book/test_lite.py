@@ -205,6 +205,22 @@ def test_the_readers_file_is_kept_between_chapters(opened):
     assert "True slow END" in seen[2][1]
 
 
+GPT_4 = """\
+from bpelab.exercises import my_tokenizer
+from bpelab.notebook import published_ranks
+from bpelab.regex.patterns import PATTERNS
+own = my_tokenizer("tiktoken").Tokenizer(published_ranks("cl100k_base"), PATTERNS["cl100k"].regex)
+print(own.encode("My own code has GPT-4's ids."), "END")"""
+
+
+@pytest.mark.slow
+def test_gpt_4s_ids_in_a_browser(opened):
+    """The reader's class with the vocabulary that comes with the page: the ids are tiktoken's, and nobody is asked."""
+    output = run_code(opened("tiktoken"), GPT_4).locator(".jp-OutputArea-output")
+    output.filter(has_text=re.compile("END|Error")).first.wait_for(timeout=amount(240_000, 900_000))
+    assert "[5159, 1866, 2082, 706, 480, 2898, 12, 19, 596, 14483, 13] END" in "\n".join(output.all_inner_texts())
+
+
 def test_cells_left_out():
     """In a browser's copy a cell that needs what is not there is a comment that says what; the others are untouched."""
     for chapter in lite.CHAPTERS:

@@ -16,6 +16,9 @@ from bpelab.encoders import ENCODERS
 from ..conftest import ROOT
 
 NOTEBOOKS = sorted(path for path in (ROOT / "book").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+ROAD = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("caption: The library")[0]
+MAIN_ROAD = [ROOT / f"{name}.ipynb" for name in re.findall(r"file: (book/\w+)$", ROAD, re.MULTILINE)]
+"""The chapters that a reader of the whole book reads, in order; the library's pages and the back matter come after."""
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "book" and path.stem in exercises.CHAPTERS]
 with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(ROOT / "book")
@@ -132,6 +135,18 @@ class TestEveryChapter:
         assert "!" not in re.sub(r"`[^`]*`|```.*?```|<!--.*?-->|!=|\(\?!|!\[", "", text, flags=re.DOTALL)
         for filler in ("simply", "powerful", "let's dive", "in this chapter we will", "delve"):
             assert filler not in text.lower(), filler
+
+
+@pytest.mark.parametrize("path", MAIN_ROAD[:-1], ids=lambda path: path.stem)  # the last one ends the book
+def test_ends_in_short(path):
+    """Five lines to keep, five questions and their folded answers, before what was left out."""
+    number = r"\d\. .+\n(?:   .+\n)*"
+    ending = (
+        r"## In short\n\n(?:- .+\n(?:  .+\n)*){5}\n\*\*Five questions to answer on paper\.\*\*\n\n"
+        rf"(?:{number}){{5}}\n<details class=\"answer\"><summary>Answers</summary>\n\n(?:{number}){{5}}\n</details>\n\n"
+        r"## What was left out\n"
+    )
+    assert len(re.findall(ending, prose(path))) == 1
 
 
 def test_predictions_keep_their_answers():

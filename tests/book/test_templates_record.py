@@ -75,3 +75,11 @@ def test_pages_say_how_many_templates_there_are():
     said = re.search(r"llama.cpp comes with (\d+) templates, .*? and packages on npm have (\w+) more", text)
     counts = Counter(row["origin"].partition(" ")[0] for row in checked)
     assert (int(said[1]), said[2]) == (counts["llama.cpp,"], {7: "seven"}[counts["npm,"]])
+
+
+def test_the_page_says_how_many_move_a_late_system_message():
+    late = [row for row in ROWS if row.get("messages") and row["messages"][-1]["role"] == "system"]
+    moved = [row["name"] for row in late if re.match(r"(System: )?Be kind\.", row["becomes"])]
+    assert len(moved) == 5 and sum("DeepSeek" in name for name in moved) == 4
+    text = " ".join(prose(ROOT / "book" / "drift.ipynb").split())
+    assert "Five append until a system message comes after an answer" in text and "Four of these are DeepSeek's" in text

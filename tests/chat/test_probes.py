@@ -223,6 +223,19 @@ def test_memory_in_cgroups_of_version_1(tmp_path):
     assert host.memory(linux(tmp_path, files)) == (2 * GIB, 0)
 
 
+def test_no_limit_in_cgroups_of_version_1_is_no_memory(tmp_path, monkeypatch):
+    """Where psutil isn't installed, the memory is unknown, and not 8 billion GiB."""
+    monkeypatch.setattr(host, "machine_memory", lambda: (None, None))
+    files = {
+        "proc/self/cgroup": "4:memory:/docker/abc\n",
+        "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712",
+        "sys/fs/cgroup/memory/memory.usage_in_bytes": str(3 * GIB),
+    }
+    assert host.memory(linux(tmp_path, files)) == (None, None)
+    files["sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes"] = str(2 * GIB)
+    assert host.memory(linux(tmp_path, files))[0] == 2 * GIB
+
+
 def test_cores(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)), raising=False)
     assert host.cores(tmp_path) == 12

@@ -147,6 +147,15 @@ def test_sources_that_write_in_order(source, in_order):
     assert writes_in_order(source) == in_order
 
 
+def test_a_system_message_after_an_answer_that_moves_to_the_start():
+    """As in DeepSeek's templates."""
+    rest = "{% for m in messages if m.role != 'system' %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
+    source = "{% for m in messages if m.role == 'system' %}{{ m.content }}{% endfor %}" + rest
+    check = check_prefixes(tokenizer(), source)
+    assert not check.preserves_text and check.counterexample[-1] == {"role": "system", "content": "Be kind."}
+    assert check.divergence.place == 0 and check.divergence.reason.startswith("other text is written")
+
+
 def test_a_models_own_spelling_stays():
     t = tokenizer()
     talk = Conversation(t, "chatml")

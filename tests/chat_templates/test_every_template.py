@@ -142,7 +142,7 @@ def problems_of(tokenizer, source, messages, options, row, plain):
         yield f"the check shows {len(check.counterexample)} messages, and ids change at {changed}"
     if row["proved"] and not text_grows(tokenizer, source, messages, options):
         yield "the text that was proved to grow doesn't"
-    if plain and row["preserves_text"] and rewritten:  # no system message in the middle, which the short ones lack
+    if plain and row["preserves_text"] and rewritten:  # no odd roles or parts, which the short ones lack
         yield f"the template's verdict is that its text only grows, and it changes at {rewritten}"
     if plain:
         say_one_by_one(tokenizer, source, messages, options, check.preserving)

@@ -129,6 +129,30 @@ def test_the_name_of_a_file_is_no_text(folder, capsysbinary, monkeypatch):
     assert "leave out the text" in run(capsysbinary, "count", "--text", "a", "--chat", name)[2]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as on Linux")
+def test_too_little_memory_is_one_line(folder, tmp_path):
+    """For a text that is read whole, and for a tokenizer's file of the most bytes that are read."""
+    text, file = tmp_path / "text.txt", tmp_path / "tokenizer.json"
+    for path, size in ((text, 1 << 30), (file, 1 << 28)):
+        with path.open("wb") as out:
+            out.truncate(size)
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2)"
+    command = [sys.executable, "-c", f"{limit}; from bpelab.cli.main import main; raise SystemExit(main())"]
+    for words, said in (
+        (
+            ["encode", "--file", text, "-t", folder / "tok"],
+            "bpelab: there is not enough memory for this; `bpelab stream`",
+        ),
+        (["info", file], f"bpelab: {file}: asks for more memory than there is"),
+    ):
+        done = subprocess.run([*command, *map(str, words)], check=False, capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr.startswith(said) and done.stderr.count("\n") == 1, done
+    with file.open("ab") as out:
+        out.truncate((1 << 28) + 1)
+    done = subprocess.run([*command, "info", str(file)], check=False, capture_output=True, text=True)
+    assert done.stderr == f"bpelab: {file}: is too large: at most 268,435,456 bytes are read\n"
+
+
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])
 def test_a_file_is_counted_in_blocks(folder, tmp_path, capsysbinary, monkeypatch, block):
     """As the whole text is, wherever blocks end, special tokens and limits included."""
@@ -143,7 +167,8 @@ def test_a_file_is_counted_in_blocks(folder, tmp_path, capsysbinary, monkeypatch
             shown = run(capsysbinary, "count", "--file", file, *words, "--limit", limit, "-t", tok)
             assert shown[:2] == (code, f"{said}\n")
     file.write_bytes("abä".encode() + b"\xff")
-    assert "text.txt is not UTF-8: invalid start byte at byte 4" in run(capsysbinary, "count", "--file", file)[2]
+    shown = run(capsysbinary, "count", "--file", file, "-t", tok)
+    assert "text.txt is not UTF-8: invalid start byte at byte 4" in shown[2]
 
 
 class Endless(io.RawIOBase):

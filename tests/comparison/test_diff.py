@@ -1,6 +1,7 @@
 """What is different in two tokenizers: planted differences are noticed, by a text as short as trying all short texts
 finds, with the part that was changed as the cause; equal ones are called equal, with what that rests on."""
 
+import json
 import shutil
 from itertools import product
 from random import Random
@@ -18,7 +19,7 @@ from bpelab.regex.matchers import Pattern
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import encoding
+from ..conftest import amount, encoding
 
 LETTERS = "abc 1"
 TEXTS = ["".join(chars) for size in range(5) for chars in product(LETTERS, repeat=size)]
@@ -101,7 +102,7 @@ def shortest_by_trying(first, second):
 @pytest.mark.parametrize("kind", ["pattern", "merges", "flags", "normalizer", "chat template"])
 def test_planted_differences_are_noticed(kind):
     rng, noticed, seen = Random(kind), 0, 0
-    while seen < 40:
+    while seen < amount(40, 200):
         first, second = planted(rng, kind)
         if kind == "chat template":
             seen += 1
@@ -118,7 +119,7 @@ def test_planted_differences_are_noticed(kind):
         assert first.encode(found.text, allowed_special="all") == list(found.ids)
         assert second.encode(found.text, allowed_special="all") == list(found.other_ids) != list(found.ids)
         noticed += kind in (found.parts[0].part, "pattern" if found.parts[0].part == "pre-tokenizer" else "")
-    assert (seen, noticed) == (40, 40)
+    assert (seen, noticed) == (amount(40, 200),) * 2
 
 
 @pytest.mark.parametrize("kind", ["pattern", "merges", "normalizer"])
@@ -240,6 +241,23 @@ def test_what_is_no_matter_of_a_text():
     post = TemplateProcessing("<s> $0")
     found = first.diff(first.with_options(post_processor=post))
     assert (found.text, found.other_ids, found.parts[0].part) == ("", (first.token_to_id("<s>"),), "post-processor")
+
+
+@pytest.mark.parametrize("name", ["GPT2Tokenizer", "LlamaTokenizerFast"])
+def test_what_transformers_5_makes_of_a_file(tmp_path, name):
+    """Its class for the name in the config brings a pre-tokenizer of its own, as with Granite and DeepSeek."""
+    transformers = pytest.importorskip("transformers")
+    ours = BPETokenizer.train(book_text()[:30_000], 600, special_tokens=["<|endoftext|>"])
+    ours.save(tmp_path)
+    before, made = tmp_path / "tokenizer.json", tmp_path / "made.json"
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    theirs.backend_tokenizer.save(str(made))
+    if len({str(json.loads(file.read_text("utf-8"))["pre_tokenizer"]) for file in (before, made)}) == 1:
+        pytest.skip(f"transformers {transformers.__version__} keeps the file's pre-tokenizer")
+    found = ours.diff(BPETokenizer.from_pretrained(made))
+    assert {"pattern", "pre-tokenizer"} & {part.part for part in found.parts if part.matters}
+    assert ours.encode(found.text) == list(found.ids) != list(found.other_ids) == theirs.encode(found.text)
 
 
 def test_published_encodings():

@@ -60,6 +60,17 @@ class TestWhatIsSaid:
         lines = repr(check_answer(DOUBLE, double)[1]).splitlines()
         assert lines == ["99.1 (Twice): Right. Checked on 5 inputs.", "Try three times."]
 
+    @pytest.mark.parametrize(
+        ("answer", "state"), [(None, "not started"), (str.upper, "not solved yet"), (double, "solved")]
+    )
+    def test_a_frame_says_level_and_state(self, answer, state):
+        """In words, for those who see no colours and for those who hear the page."""
+        _, message = check_answer(DOUBLE, answer)
+        html = message._repr_html_()
+        assert f'role="group" aria-label="99.1 (Twice), easy, {state}"' in html
+        assert f"<em>easy · {state}</em>" in html and "border: 1px solid" in html
+        assert repr(message).startswith("99.1 (Twice): ")
+
     def test_wrong_with_the_smallest_input(self):
         text = said(lambda text: text if "c" in text else text + text)
         assert "double('c')\n    expected  'cc'\n    got       'c'" in text

@@ -1,6 +1,6 @@
 """Plausible wrong answers to the exercises of *Publish your own tokenizer*.
 
-Those of capstone.4 are folders, each with one thing wrong with it.
+Those of capstone.4 and capstone.5 are folders, each with one thing wrong with it.
 """
 
 import hashlib
@@ -13,9 +13,12 @@ from bpelab import BPETokenizer
 from bpelab.chat import NAMED
 from bpelab.convert import convert
 from bpelab.decoders import DecoderSequence, Strip
+from bpelab.exercises.chapters.capstone import from_my_text
+from bpelab.exercises.chapters.tiktoken import Tokenizer
 from bpelab.notebook import passages
 from bpelab.publishing import publish
 from bpelab.publishing.folder import write_hashes
+from bpelab.regex.patterns import PATTERNS
 
 NAMES = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 STORIES, LETTERS = ("\n\n".join(passages(kind).values()) for kind in ("stories", "letters"))
@@ -187,9 +190,38 @@ def forged_by_text(home):
     return folder
 
 
+# -- capstone.5: each is the worked answer's folder with one file changed ----------------------------------------------
+
+
+def nothing_held_out(home):
+    from_my_text(home)
+    text = Path(home, "text.txt").read_text(encoding="utf-8")
+    Path(home, "held-out.txt").write_text(text[-2_000:], encoding="utf-8")
+    return home
+
+
+def the_book_itself(home):
+    Path(home, "text.txt").write_text(STORIES, encoding="utf-8")
+    Path(home, "held-out.txt").write_text(LETTERS, encoding="utf-8")
+    Tokenizer.train(STORIES, 300, PATTERNS["cl100k"].regex).save(Path(home, "mine.tiktoken"))
+    return home
+
+
+def learned_elsewhere(home):
+    from_my_text(home)
+    Tokenizer.train(LETTERS, 400, PATTERNS["cl100k"].regex).save(Path(home, "mine.tiktoken"))
+    return home
+
+
+def never_saved(home):
+    Path(from_my_text(home), "mine.tiktoken").unlink()
+    return home
+
+
 WRONG = {
     "capstone.1": [by_ids, by_length, up_to_normalization, that_come_back],
     "capstone.2": [without_commas, percent_is_one, any_digit],
     "capstone.3": [only_listed, only_there, cut_at_spaces],
     "capstone.4": [lossy, formats_disagree, false_numbers, forged_by_text],
+    "capstone.5": [nothing_held_out, the_book_itself, learned_elsewhere, never_saved],
 }

@@ -1,5 +1,8 @@
 """Plausible wrong answers to the exercises of *Chat templates*."""
 
+from bpelab.exercises.chapters.chat_templates import chatml_ids
+from bpelab.exercises.chapters.special_tokens import encode_special
+
 
 def everything_allowed(tokenizer, messages):
     text = "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in messages)
@@ -76,8 +79,35 @@ def newest_first(turns, always, max_tokens, reserve):
     return next((n for n in range(len(turns)) if sum(turns[: len(turns) - n]) <= room), None)
 
 
+def all_by_encode_special(tokenizer, special, messages):
+    text = "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in messages)
+    return encode_special(tokenizer, special, text + "<|im_start|>assistant\n")
+
+
+def parts_apart(tokenizer, special, messages):
+    ids = []
+    for message in messages:
+        ids += encode_special(tokenizer, special, f"<|im_start|>{message['role']}\n")
+        ids += tokenizer.encode(message["content"]) + encode_special(tokenizer, special, "<|im_end|>\n")
+    return ids + encode_special(tokenizer, special, "<|im_start|>assistant\n")
+
+
+def role_trusted(tokenizer, special, messages):
+    ids = []
+    for message in messages:
+        ids += encode_special(tokenizer, special, f"<|im_start|>{message['role']}")
+        ids += tokenizer.encode("\n" + message["content"]) + encode_special(tokenizer, special, "<|im_end|>\n")
+    return ids + encode_special(tokenizer, special, "<|im_start|>assistant\n")
+
+
+def nobody_asked(tokenizer, special, messages):
+    whole = chatml_ids(tokenizer, special, messages)
+    return whole[: -len(encode_special(tokenizer, special, "<|im_start|>assistant\n"))]
+
+
 WRONG = {
     "chat_templates.1": [everything_allowed, filtered, header_by_itself, no_newline_at_the_end],
     "chat_templates.2": [without_the_end, by_the_length_of_the_header, the_header_too],
     "chat_templates.3": [one_too_careful, without_reserve, the_last_one_too, newest_first],
+    "chat_templates.4": [all_by_encode_special, parts_apart, role_trusted, nobody_asked],
 }

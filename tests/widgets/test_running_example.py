@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from bpelab.widgets import RunningExample
-from bpelab.widgets.running_example import CHAPTERS, GPT4_IDS, MERGES, NEW_TEXT, TEXT, example_tokenizer
+from bpelab.widgets.running_example import CHAPTERS, GPT4_IDS, MERGES, NEW_TEXT, PIECE, TEXT, example_tokenizer
 
 from ..conftest import ROOT
 
@@ -25,12 +25,16 @@ def test_the_words_teach_no_more_merges():
 
 
 def test_the_rows_agree():
-    """The pieces, their tokens and their ids are of one text."""
+    """The pieces, their tokens and their ids are of one text; the heap and the trie make its last piece's tokens."""
     tokenizer, rows = example_tokenizer(), {label: groups for _, label, groups in RunningExample("trie").rows}
-    tokens = rows["tokens of a new text"]
+    tokens = rows[f'tokens of "{NEW_TEXT}"']
     assert "".join(chain(*tokens)).replace("\u2423", " ") == NEW_TEXT
-    assert [["".join(group)] for group in tokens] == rows["pieces, cut first"]
+    assert [["".join(group)] for group in tokens] == rows["its pieces, cut first"]
     assert [int(token_id) for token_id in chain(*rows["their ids"])] == tokenizer.encode(NEW_TEXT)
+    assert list(chain(*rows["a trie takes, for \u2423hat"])) == tokens[-1]
+    merged = rows["a heap merges, for \u2423hat"]
+    assert all(merge in rows["merges that they teach"] for merge in merged)
+    assert len(PIECE) - len(merged) == len(tokens[-1])
 
 
 def test_the_ids_of_gpt_4():

@@ -19,6 +19,8 @@ from .device import fields
 ROOT = Path("/")
 CPU_NAMES = ("model name", "Model", "Hardware", "cpu model", "cpu")
 """The names of the processor's name in /proc/cpuinfo, which differ between architectures."""
+NO_LIMIT = 1 << 60
+"""A limit of memory from which on it is none: cgroup v1 has no word for that, only a number near 2**63."""
 
 
 class Host(NamedTuple):
@@ -70,7 +72,7 @@ def memory(root: Path = ROOT) -> tuple[int | None, int | None]:
             ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
         ):
             limit, now = number(read(folder / most)), number(read(folder / used))
-            if limit is None or (total is not None and limit >= total):
+            if limit is None or limit >= (NO_LIMIT if total is None else total):
                 continue
             total = limit
             if now is not None:

@@ -4,7 +4,7 @@
 files. Any GPU comes before any processor: MLX on Apple's, since it's made for them; llama.cpp, whose quantized files
 need the least memory; transformers on NVIDIA's and AMD's, OpenVINO on Intel's GPUs and NPUs, transformers on all
 others. On a processor a GGUF file goes to llama.cpp, and safetensors to OpenVINO, transformers, MLX, in this order.
-`reference` runs the shipped model, which is so small that nothing else pays off, and models that no other backend can
+`reference` runs the shipped model, which is so small that NumPy is fast enough, and models that no other backend can
 run. An argument overrides the environment variable BPELAB_BACKEND, and that overrides the order.
 
 Chapter: Chat on your hardware. Cost of `choose`: reading the headers of the model's files.
@@ -45,6 +45,9 @@ class Choice:
 
     backend: str
     why: str
+
+
+SHIPPED_CHOICE = Choice("reference", "the shipped model is so small that NumPy is fast enough")
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class Machine:
             return Choice(asked, f"{who} asks for it")
         shipped = files is None or files.folder == SHIPPED
         if shipped and "reference" in statuses and not why_not("reference"):
-            return Choice("reference", "the shipped model is so small that nothing else pays off")
+            return SHIPPED_CHOICE
         for name, kinds in PREFERENCE:
             status = statuses.get(name)
             devices = zip(status.devices, status.kinds) if status else ()

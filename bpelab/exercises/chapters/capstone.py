@@ -4,6 +4,7 @@ import hashlib
 import math
 import re
 import tempfile
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -13,10 +14,13 @@ from ...chat import NAMED
 from ...notebook.live_source import book_text, passages
 from ...notebook.messages import code
 from ...publishing import publish
+from ...regex.patterns import PATTERNS
 from ...tokenizer import BPETokenizer
+from .. import own_text
 from ..capstone import RUBRIC
 from ..exercise import Exercise
 from ..fixtures import trained_tokenizer
+from .tiktoken import Tokenizer
 
 
 def texts_lost(tokenizer, texts):
@@ -73,6 +77,20 @@ def my_tokenizer(home):
     folder = Path(home, "harbour")
     publish(tokenizer, folder, "\n\n".join(letters), about="Trained on the bpelab book without its letters.")
     return folder
+
+
+def from_my_text(home):
+    """Train your own Tokenizer on a text of yours; return the folder `home` with three files.
+
+    text.txt is the text, 10 kB or more. held-out.txt is a text of the same kind, 1 kB or more.
+    mine.tiktoken is what your `save` wrote. Train with PATTERNS["cl100k"].regex.
+    """
+    names = [unicodedata.name(chr(code), "") for code in range(0xA0, 0x500)]  # the names of characters
+    text = "\n".join(name for index, name in enumerate(names) if index % 8)
+    Path(home, "text.txt").write_text(text, encoding="utf-8")
+    Path(home, "held-out.txt").write_text("\n".join(names[::8]), encoding="utf-8")
+    Tokenizer.train(text, 400, PATTERNS["cl100k"].regex).save(Path(home, "mine.tiktoken"))
+    return home
 
 
 # -- capstone.1 --------------------------------------------------------------------------------------------------------
@@ -169,6 +187,20 @@ def _show_folder(name: str, files: dict[str, bytes]) -> str:
     return f"{name}(a folder with {listed!r}, and SHA256SUMS of {sums or 'no lines'})"
 
 
+STUB = '''from bpelab.exercises import my_tokenizer as open_mine
+from bpelab.regex.patterns import PATTERNS
+
+Tokenizer = open_mine("trie").Tokenizer
+
+
+def from_my_text(home):
+    """Train your own Tokenizer on a text of yours; return the folder `home` with three files.
+
+    text.txt is the text, 10 kB or more. held-out.txt is a text of the same kind, 1 kB or more.
+    mine.tiktoken is what your `save` wrote. Train with PATTERNS["cl100k"].regex.
+    """
+    ...  # your code here'''
+
 EXERCISES = [
     Exercise(
         "capstone.1",
@@ -230,5 +262,23 @@ EXERCISES = [
         next_step="Open the folder with another library and compare the ids on a text that you care about.",
         format_call=lambda name, home: f"{name}(home)",
         rubric=RUBRIC,
+    ),
+    Exercise(
+        "capstone.5",
+        "Your tokenizer: your own text",
+        from_my_text,
+        lambda: iter([]),
+        (
+            'my_tokenizer("trie").Tokenizer is your class: `train` learns from a text, `save` writes the vocabulary.',
+            "Your `train` counts all pairs again for each merge. Begin with a few hundred tokens.",
+            "Take a text unlike this book: your mail, a program, another language. Leave out every eighth line, and "
+            "hold those lines out.",
+        ),
+        level="medium",
+        next_step="Write the folder where it stays. With my_tokenizer.py, which `what_you_built()` gives you whole, it "
+        "needs no bpelab.",
+        format_call=lambda name, home: f"{name}(home)",
+        rubric=own_text.RUBRIC,
+        stub_cell=STUB,
     ),
 ]

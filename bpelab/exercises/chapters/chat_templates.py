@@ -7,8 +7,11 @@ from typing import Any
 
 from ...notebook.live_source import book_text
 from ...notebook.messages import code
+from ...regex.patterns import PATTERNS
 from ...tokenizer import BPETokenizer
 from ..exercise import Exercise
+from .special_tokens import encode_special
+from .tiktoken import Tokenizer
 
 Messages = list[dict[str, str]]
 
@@ -55,10 +58,44 @@ def turns_to_drop(turns, always, max_tokens, reserve):
     return None
 
 
+def chatml_ids(tokenizer, special, messages):
+    """Return the ids of `messages` in ChatML, and of the header that asks for an answer.
+
+    `special` has the ids of <|im_start|> and <|im_end|>. No text of a message may become one
+    of them. A role, a newline and the content are one text.
+    """
+    ids = []
+    for message in messages:
+        ids += encode_special(tokenizer, special, "<|im_start|>")
+        ids += tokenizer.encode(message["role"] + "\n" + message["content"])
+        ids += encode_special(tokenizer, special, "<|im_end|>\n")
+    return ids + encode_special(tokenizer, special, "<|im_start|>assistant\n")
+
+
 @lru_cache(1)
 def chat_tokenizer() -> BPETokenizer:
     """Return the tokenizer that the chapter trains."""
     return BPETokenizer.train(book_text(), 2000, special_tokens=["<|im_start|>", "<|im_end|>"], progress=False)
+
+
+@lru_cache(1)
+def _own_tokenizer() -> Any:
+    """Return a tokenizer of the class that the reader writes, with that vocabulary."""
+    return Tokenizer(dict(chat_tokenizer().model.ids), PATTERNS["cl100k"].regex)
+
+
+STUB = '''from bpelab.exercises import my_tokenizer
+
+encode_special = my_tokenizer("special_tokens").encode_special
+
+
+def chatml_ids(tokenizer, special, messages):
+    """Return the ids of `messages` in ChatML, and of the header that asks for an answer.
+
+    `special` has the ids of <|im_start|> and <|im_end|>. No text of a message may become one
+    of them. A role, a newline and the content are one text.
+    """
+    ...  # your code here'''
 
 
 CONTENTS = (
@@ -86,6 +123,10 @@ def _conversations() -> Iterator[tuple[Messages]]:
 
 def _show_conversation(name: str, messages: Messages) -> str:
     return f"{name}(tokenizer, {code(messages)})"
+
+
+def _show_own(name: str, messages: Messages) -> str:
+    return f"{name}(tokenizer, {code(dict(chat_tokenizer().special_tokens))}, {code(messages)})"
 
 
 def _messages(messages: Any) -> bool:
@@ -144,5 +185,22 @@ EXERCISES = [
         level="easy",
         next_step="The next answer needs room as well: take it off the limit first.",
         is_valid=lambda turns, always, max_tokens, reserve: bool(turns) and all(turns),
+    ),
+    Exercise(
+        "chat_templates.4",
+        "Your tokenizer: safe ChatML",
+        chatml_ids,
+        _conversations,
+        (
+            "The template is yours: <|im_start|> and <|im_end|>\\n go through encode_special. What others wrote goes "
+            "through tokenizer.encode.",
+            "After the last message comes the header of an answer, <|im_start|>assistant\\n, which stays open.",
+        ),
+        level="medium",
+        next_step="Your file makes a prompt that nobody can forge. In *Chat on your hardware* a model answers it.",
+        call=lambda answer, messages: answer(_own_tokenizer(), dict(chat_tokenizer().special_tokens), messages),
+        format_call=_show_own,
+        is_valid=_messages,
+        stub_cell=STUB,
     ),
 ]

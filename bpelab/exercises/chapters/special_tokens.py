@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from ..exercise import Exercise
@@ -25,12 +26,11 @@ def past_the_filter(names, target):
     """Return a text that contains `target` after a filter has run over it.
 
     The filter is `for name in names: text = text.replace(name, "")`, and `target` is one of
-    `names`.
+    `names`. Each name has two different characters or more.
     """
     text = target
     for name in reversed(names):  # undo the filter, its last name first
-        middle = len(name) // 2
-        text = text.replace(name, name[:middle] + name + name[middle:])
+        text = text.replace(name, name[0] + name + name[1:])
     return text
 
 
@@ -52,6 +52,9 @@ def _filters() -> Iterator[tuple[list[str], str]]:
         ["[INST]", "[/INST]", "</s>", "<s>"],
         ["<|end|>", "|end|"],
         ["|end|", "<|end|>"],
+        ["<|end|>", "end", "|end|"],
+        ["<s><s>"],  # in the middle of itself it's four times `<s>`, and all of it goes
+        ["<s>", "<s><s>"],
     ]
     for names in lists:
         for name in names:
@@ -83,11 +86,28 @@ def encode_special(tokenizer, special, text):
     return ids
 
 
+def decode_special(tokenizer, special, ids):
+    """Return the text of `ids`, in which an id in `special` (str -> id) stands for its name.
+
+    It undoes encode_special. A character's bytes may lie in several ids: pass the ids between
+    two special ones to tokenizer.decode together.
+    """
+    names = {token_id: name for name, token_id in special.items()}
+    text = ""
+    for is_special, run in groupby(ids, names.__contains__):
+        part = list(run)
+        text += "".join(names[token_id] for token_id in part) if is_special else tokenizer.decode(part)
+    return text
+
+
 class _Bytes:
     """A tokenizer whose ids are bytes."""
 
     def encode(self, text: str) -> list[int]:
         return [*text.encode()]
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode(errors="replace")
 
     def __repr__(self) -> str:
         return "tokenizer"
@@ -97,6 +117,14 @@ def _specials_and_texts() -> Iterator[tuple[Any, dict[str, int], str]]:
     for special in ({}, {"<|end|>": 300}, {"<s>": 300, "<s>>": 301}, {"a|b": 300, "(": 301}):
         for text in ("", "ab", "a<|end|>b", "<s>>", "<s>><s>", "a|b(a", "<|end|><|end|>"):
             yield _Bytes(), special, text
+
+
+def _specials_and_ids() -> Iterator[tuple[Any, dict[str, int], list[int]]]:
+    for tokenizer, special, text in _specials_and_texts():
+        yield tokenizer, special, encode_special(tokenizer, special, text)
+    for special in ({"<|end|>": 300}, {"<|end|>": 300, "é": 301}):
+        for ids in ([*"é".encode()], [300, *"日本".encode(), 300, 300, *"é".encode()], [0xC3, 300, 0xA9]):
+            yield _Bytes(), special, ids
 
 
 EXERCISES = [
@@ -120,7 +148,8 @@ EXERCISES = [
         _filters,
         (
             "The filter goes over the text once for each name. It misses a name that only comes together after that.",
-            "Put the target inside itself. If that holds another name, undo the filter, its last name first.",
+            "Put the target inside itself, after its first character. If that holds another name, undo the filter, its "
+            "last name first.",
         ),
         level="medium",
         next_step="Would a second pass of the filter stop you? Write the text that survives three.",
@@ -139,5 +168,18 @@ EXERCISES = [
         level="medium",
         next_step="Your file reads templates now. A user's text still goes through `encode`.",
         is_valid=lambda tokenizer, special, text: False,
+    ),
+    Exercise(
+        "special_tokens.4",
+        "Your tokenizer: special tokens, decoded",
+        decode_special,
+        _specials_and_ids,
+        (
+            "tokenizer.decode doesn't know the special ids. Turn `special` round, to find a name by its id.",
+            "itertools.groupby(ids, names.__contains__) returns runs of special and of ordinary ids, in turn.",
+        ),
+        level="medium",
+        next_step="The text is for your eyes. Whether a name in it was a token, only the ids say.",
+        is_valid=lambda tokenizer, special, ids: False,
     ),
 ]
