@@ -77,7 +77,7 @@ _build/.lite-notebooks: _build/.lite $(CHAPTERS)
 	@$(BOOK_PY) book/lite.py --notebooks
 	@touch $@
 $(HTML): _build/vendor/mathjax/tex-svg.js _build/.lite-notebooks $(SOURCES) _config.yml _toc.yml $(CHAPTERS) \
-	$(wildcard book/*.md book/*.bib book/_static/* book/root/*) book/sphinx_local.py book/landing.py book/old_addresses.py
+	$(wildcard book/*.md book/*.bib book/_static/* book/root/*) book/sphinx_local.py book/landing.py book/road.py book/old_addresses.py
 	@echo "Building the pages: some 40 seconds, and 10 when few have changed."
 	@PATH="$(CURDIR)/$(BOOK)/$(PROGRAMS):$$PATH" $(BOOK)/$(PROGRAMS)/jupyter-book build . --warningiserror --keep-going --quiet
 	@touch $@

@@ -139,18 +139,20 @@ def frame_exercises(app, doctree):
 
 
 class Landing(Directive):
-    """`playground`, `ask` and `pipeline`: what landing.py makes under that name."""
+    """`playground`, `ask`, `pipeline` and `road`: what landing.py and road.py make under that name."""
 
     def run(self):
         import landing
+        import road
 
-        return [nodes.raw("", getattr(landing, self.name)(), format="html")]
+        make = road.road if self.name == "road" else getattr(landing, self.name)
+        return [nodes.raw("", make(), format="html")]
 
 
 def setup(app):
     """Jupyter Book loads sphinx_thebe always, and that puts another host's address on every page."""
     app.add_config_value("bpelab_lite", False, "html")
-    for name in ("playground", "ask", "pipeline"):
+    for name in ("playground", "ask", "pipeline", "road"):
         app.add_directive(name, Landing)
     app.connect("config-inited", launch_buttons)
     app.connect("config-inited", find_lite)

@@ -45,7 +45,7 @@ def _words() -> Groups:
 
 def _merge(rank: int, left: int, right: int) -> list[str]:
     tokens = example_tokenizer().model.tokens
-    return [f"{rank}: {_shown(tokens[left])} + {_shown(tokens[right])}"]
+    return [f"{rank}: {_shown(tokens[left])}+{_shown(tokens[right])}"]
 
 
 def _merges() -> Groups:
@@ -105,7 +105,7 @@ class RunningExample:
 
     >>> print(RunningExample("training"))
       nine words              a | rat, | a | rat, | that | rat | ate | the | hat
-    > merges that they teach  0: a + t | 1: ␣ + r | 2: ␣r + at | 3: ␣ + t | 4: h + at
+    > merges that they teach  0: a+t | 1: ␣+r | 2: ␣r+at | 3: ␣+t | 4: h+at
 
     Raises ValueError for a chapter that adds nothing to it. Cost: milliseconds.
     """

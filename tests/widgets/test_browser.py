@@ -139,6 +139,8 @@ class TestEveryFigure:
         assert figure.locator(".bl").is_visible()
         assert not figure.locator(".bpelab-still").is_visible()
         assert figure.locator("textarea").count() == 0  # no kernel, so no box to type in
+        slider = figure.get_by_role("slider")
+        slider.fill("0")
         first = shown(figure)
         figure.get_by_role("button", name="Next").click()
         second = shown(figure)
@@ -146,7 +148,6 @@ class TestEveryFigure:
         assert figure.locator(".bl-count").inner_text().startswith("1 of ")
         figure.get_by_role("button", name="Back").click()
         assert shown(figure) == first
-        slider = figure.get_by_role("slider")
         slider.fill(slider.get_attribute("max"))
         last = shown(figure)
         assert last not in (first, second)
