@@ -183,6 +183,8 @@ class TestEveryFigure:
 @pytest.mark.parametrize("name", PLAYERS)
 def test_plays_and_pauses(visit, name):
     figure = figure_on(visit(), name)
+    figure.locator(".bl").focus()
+    figure.page.keyboard.press("Home")
     figure.get_by_role("button", name="Play").click()
     playwright.expect(figure.locator(".bl-count")).to_contain_text("2 of ")
     figure.get_by_role("button", name="Pause").click()
