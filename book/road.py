@@ -2,9 +2,8 @@
 
 from html import escape
 
-from bpelab import BPEModel
 from bpelab.encoders import ENCODERS
-from bpelab.model.trace import MergeStep
+from bpelab.model.trace import trace_encode
 from bpelab.widgets.running_example import NEW_TEXT, example_tokenizer
 
 
@@ -53,21 +52,15 @@ def _tree(token: str) -> str:
     model = example_tokenizer().model
     nodes = {token_id: (x, 78.0) for x, token_id in zip(_columns(token), token.encode())}
     drawing = [_text(x, 96, char.replace(" ", "␣")) for x, char in zip(_columns(token), token)]
-    for level, ((left, right), made) in enumerate(_merges_of(model, token.encode()), start=1):
-        (x1, y1), (x2, y2) = nodes[left], nodes[right]
+    for level, step in enumerate(trace_encode(ENCODERS["naive"](model), token.encode()), start=1):
+        (x1, y1), (x2, y2) = nodes[step.left], nodes[step.right]
         top = 78.0 - 20 * level
-        nodes[made] = (x1 + x2) / 2, top
+        nodes[step.token] = (x1 + x2) / 2, top
         drawing += [
             _line((x1, y1), (x1, top), (x2, top), (x2, y2)),
             _text((x1 + x2) / 2 + 8, top - 4, str(level - 1), 10),
         ]
     return "".join(drawing)
-
-
-def _merges_of(model: BPEModel, piece: bytes) -> list[tuple[tuple[int, int], int]]:
-    steps: list[object] = []
-    ENCODERS["naive"](model).encode_piece(piece, steps.append)
-    return [((step.left, step.right), step.token) for step in steps if isinstance(step, MergeStep)]
 
 
 def _growth() -> str:

@@ -26,9 +26,9 @@ from .progress_store import is_saved
 FILE = "my_tokenizer.py"
 HEADER = '"""My tokenizer: byte-pair encoding, one function a chapter."""\n'
 STEPS = (
-    *("bytes.6", "training.6", "encoding.6", "regex.6", "tiktoken.6", "special_tokens.3", "special_tokens.4"),
-    *("chat_templates.4", "heap.6", "trie.6"),
-)
+    "bytes.6", "training.6", "encoding.6", "regex.6", "tiktoken.6", "special_tokens.3", "special_tokens.4",
+    "chat_templates.4", "heap.6", "trie.6",
+)  # fmt: skip
 """The exercises whose answers make up the file, in book order. heap.6 replaces the function of encoding.6."""
 SCAN, BY_SCAN = "encode_piece", "encode_piece_by_scan"
 """The name of encoding.6's answer, and its name in the file once heap.6 has replaced it."""

@@ -5,14 +5,14 @@ vocabulary isn't at hand everywhere: a test compares these with tiktoken.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import escape
 
 from ..baselines import WordPieceTokenizer
 from ..baselines.common import words_and_marks
 from ..encoders import ENCODERS
-from ..model.trace import MergeStep, TrieStep
+from ..model.trace import MergeStep, Step, TrieStep, trace_encode
 from ..notebook.plotting import COLOURS
 from ..pretokenizers import Split
 from ..tokenizer import BPETokenizer
@@ -71,10 +71,8 @@ def _wordpiece() -> Groups:
     return [learned.tokens(word) for word in words_and_marks(NEW_TEXT)]
 
 
-def _steps(encoder: str) -> list[object]:
-    steps = list[object]()
-    ENCODERS[encoder](example_tokenizer().model).encode_piece(PIECE, steps.append)
-    return steps
+def _steps(encoder: str) -> Iterator[Step]:
+    return trace_encode(ENCODERS[encoder](example_tokenizer().model), PIECE)
 
 
 def _popped() -> Groups:
