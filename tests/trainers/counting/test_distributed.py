@@ -48,6 +48,7 @@ from ...shards.corpora import write
 from .waiting import beside, heard, until
 
 dask = pytest.importorskip("distributed")
+config = pytest.importorskip("dask.config")
 pytest.importorskip("bpelab.native._core", reason="the extension was not built: no C compiler")
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own are not ours
 
@@ -56,8 +57,13 @@ CL100K, NONE = Split("cl100k"), SpecialTokens({})
 
 @pytest.fixture(scope="module")
 def client():
-    """Two processes with little memory."""
+    """Two processes with little memory.
+
+    A cluster gives a worker up that isn't there 15 seconds after it was lost. A test that kills it again would lose it
+    for good, so this cluster waits for as long as it takes.
+    """
     with (
+        config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         dask.LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit="1.5GB", dashboard_address=None, protocol="tcp"
         ) as cluster,
