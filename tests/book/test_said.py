@@ -99,7 +99,7 @@ def test_the_slowest_backends_are_those_of_the_record():
     record = json.loads((BOOK / "backends_record.json").read_text("utf-8"))["backends"]
     waits = {entry["name"]: entry["load_seconds"] + entry["first_token_seconds"] for entry in record}
     text = " ".join(prose(BOOK / "chat.ipynb").split())
-    named = re.search(r"`(\w+)` and `(\w+)` need longest, some (\w+) seconds each", text)
+    named = re.search(r"`(\w+)` and `(\w+)` take longest, some (\w+) seconds each", text)
     assert list(named.groups()[:2]) == sorted(waits, key=waits.get, reverse=True)[:2]
     assert all(round(waits[name]) == WORDS[named[3]] for name in named.groups()[:2])
     assert max(entry["first_token_seconds"] for entry in record) < 0.05  # "a few hundredths of a second at most"
