@@ -50,7 +50,7 @@ def test_the_end_of_a_word_is_one_token(page):
 
 def test_hindi_costs_what_the_page_says(page):
     answer = said(page, "Hindi users")
-    numbers = re.search(r"has (\d+) tokens, and the same in Hindi (\d+): with the second vocabulary it.s (\d+)", answer)
+    numbers = re.search(r"has (\d+) tokens\. .* in Hindi has (\d+), or (\d+) with the second vocabulary", answer)
     english, hindi, mixed = map(int, numbers.groups())
     assert hindi >= 3 * english and "three times as much" in answer
     assert f"How are you today? {HINDI}" in page.get_by_label("Text to encode").input_value()
@@ -66,7 +66,7 @@ def test_hindi_costs_what_the_page_says(page):
 
 def test_an_attack_is_one_token_of_ten_characters(page):
     question = said(page, "Why did the model stop when a user wrote")
-    assert "made one token of those ten characters" in question and len("<|im_end|>") == 10
+    assert "turned those ten characters into one token" in question and len("<|im_end|>") == 10
     fill(page, "mine")
     button = page.get_by_role("button", name=re.search(r"Press ([\w ]+)\.", question)[1])
     button.click()
