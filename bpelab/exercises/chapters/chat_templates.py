@@ -179,7 +179,7 @@ EXERCISES = [
         turns_to_drop,
         _contexts,
         (
-            "The turns may take max_tokens - reserve - always, and not one more.",
+            "The turns may take up to max_tokens - reserve - always tokens.",
             "Try dropping 0, 1, 2 ... turns, and take the first number for which the rest fits.",
         ),
         level="easy",
@@ -192,7 +192,7 @@ EXERCISES = [
         chatml_ids,
         _conversations,
         (
-            "The template is yours: <|im_start|> and <|im_end|>\\n go through encode_special. What others wrote goes "
+            "The template is yours: <|im_start|> and <|im_end|>\\n go through encode_special. All other text goes "
             "through tokenizer.encode.",
             "After the last message comes the header of an answer, <|im_start|>assistant\\n, which stays open.",
         ),

@@ -232,7 +232,7 @@ EXERCISES = [
         (
             "other = following[node] is the neighbour, and following[other] comes after it.",
             "Two links change: following[node], and previous of the node that now comes after it, if there is one.",
-            "A node before is there if previous[node] is not -1; one after is there if its number is below len(ids).",
+            "There is a node before if previous[node] is not -1, and one after if its number is below len(ids).",
         ),
         level="medium",
         next_step="Add a heap of the pairs that begin at these nodes, and it is the encoder of the page.",
@@ -274,8 +274,8 @@ EXERCISES = [
         stamped,
         _long_pieces,
         (
-            "An entry is (rank, node, other, changed[node], changed[other], new id). Rank and node come first: the "
-            "heap's order is then that of the rule.",
+            "An entry is (rank, node, other, changed[node], changed[other], new id). Rank and node come first, so "
+            "the heap keeps the order of the rule.",
             "A merge adds one to changed of both nodes. Entries made before that no longer agree.",
             "After a merge push the pair that begins at the node before, and the one that begins at the node.",
         ),

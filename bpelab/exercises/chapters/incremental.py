@@ -286,8 +286,8 @@ EXERCISES = [
         _heaps,
         (
             "Take the first entry off with heappop, and compare its count with counts[pair].",
-            "If they agree and there are enough, that pair is the answer. If there are too few, drop it and go on.",
-            "If it says too much, heappush((-counts[pair], pair)) and go on.",
+            "If they agree and the pair is frequent enough, it's the answer. If it's too rare, drop it and go on.",
+            "If the entry says too much, push (-counts[pair], pair) with heappush, and go on.",
         ),
         level="medium",
         next_step="Why can an entry claim too much, and never too little?",
@@ -315,7 +315,7 @@ EXERCISES = [
         (
             "Number the words. Keep the counts of all pairs, and for each pair the numbers of the words that hold it.",
             "For each of these words: subtract all its pairs' counts, replace, add all its pairs' counts again.",
-            "New pairs come into being: note the word's number for them too. The best pair is that of `train_naive`.",
+            "This makes new pairs: note the word's number for them too. The best pair is that of `train_naive`.",
         ),
         level="hard",
         next_step="Time it beside `train_incremental` as the corpus grows.",

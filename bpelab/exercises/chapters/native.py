@@ -179,7 +179,7 @@ EXERCISES = [
         look_up,
         _series,
         (
-            "Look at rows[home, 0] to rows[home + 3, 0] first. Only if none is the key, look for one that is 0.",
+            "Look at rows[home, 0] to rows[home + 3, 0] first. If none of them is the key, look for one that is 0.",
             "Call `find` once, and only for a key that isn't there.",
         ),
         level="medium",

@@ -135,7 +135,7 @@ EXERCISES = [
         _texts,
         (
             "text.startswith(name, position) says whether a name occurs at a position.",
-            "Of those that do, max(..., key=len) is the longest. Go on after it, or one character further.",
+            "Of those that do, max(..., key=len) is the longest. Go on after it; if none does, go on by one.",
         ),
         level="medium",
         next_step="Hugging Face's added tokens have flags as well; the appendix shows what each of them changes.",
@@ -147,9 +147,9 @@ EXERCISES = [
         past_the_filter,
         _filters,
         (
-            "The filter goes over the text once for each name. It misses a name that only comes together after that.",
-            "Put the target inside itself, after its first character. If that holds another name, undo the filter, its "
-            "last name first.",
+            "The filter goes over the text once for each name. It misses a name that forms only after that.",
+            "Put the target inside itself, after its first character. If the result holds another name, undo the "
+            "filter, its last name first.",
         ),
         level="medium",
         next_step="Would a second pass of the filter stop you? Write the text that survives three.",
@@ -162,7 +162,7 @@ EXERCISES = [
         encode_special,
         _specials_and_texts,
         (
-            "re.split with the names in one group returns the text between names and the names, in turn.",
+            "re.split with the names in one group returns the text between names and the names, alternately.",
             "Sort the names by length, the longest first, and pass each through re.escape.",
         ),
         level="medium",
@@ -175,8 +175,8 @@ EXERCISES = [
         decode_special,
         _specials_and_ids,
         (
-            "tokenizer.decode doesn't know the special ids. Turn `special` round, to find a name by its id.",
-            "itertools.groupby(ids, names.__contains__) returns runs of special and of ordinary ids, in turn.",
+            "tokenizer.decode doesn't know the special ids. Invert `special`, to find a name by its id.",
+            "itertools.groupby(ids, names.__contains__) returns runs of special and of ordinary ids, alternately.",
         ),
         level="medium",
         next_step="The text is for your eyes. Whether a name in it was a token, only the ids say.",

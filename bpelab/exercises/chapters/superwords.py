@@ -201,7 +201,7 @@ EXERCISES = [
         lambda: [()],
         (
             "Write the three texts down with a bar at each place where two tokens meet: `in|␣a|␣|b|o|x` is the first.",
-            "Two pairs occur three times. The rule for ties says which goes first, and the other is changed by it.",
+            "Two pairs occur three times. The rule for ties says which goes first, and merging it changes the other.",
             "Nothing occurs three times after two merges. Of the pairs that occur twice, look at their left ids.",
         ),
         level="easy",

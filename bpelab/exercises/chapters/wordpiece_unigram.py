@@ -129,7 +129,7 @@ EXERCISES = [
         _marked,
         (
             "Keep the position at which the next piece begins. Only at position 0 is there no `##`.",
-            "Of all ends for which the piece is in the vocabulary, take the last. Where there is none, return at once.",
+            "Of all ends for which the piece is in the vocabulary, take the last. If there is none, return at once.",
         ),
         level="easy",
         next_step="Which words of the book does your own BPE cut in the same way?",
@@ -144,7 +144,7 @@ EXERCISES = [
         _scored,
         (
             "A cut is a first piece and a cut of what is left. So the function can call itself.",
-            "The empty word has one cut, with the sum 0.0. For what can't be cut it returns None, which is left out.",
+            "The empty word has one cut, with the sum 0.0. If a rest can't be cut, it gives None: leave it out.",
             "A score may be 0.0: ask `is None`, or `in scores`.",
         ),
         level="medium",
@@ -160,7 +160,7 @@ EXERCISES = [
         (
             "Count single symbols and pairs first, each word as often as it occurs. N is the sum of the single counts.",
             "The gain of a pair is its count times math.log(count * N / (count of the first * count of the second)).",
-            "max over the sorted pairs takes the first of equals.",
+            "max over the sorted pairs returns the first of equal ones.",
         ),
         level="medium",
         next_step="Score pairs by their frequency alone, and what you have written is BPE.",
