@@ -381,7 +381,7 @@ def test_who_calls_the_normalizer():
     assert callers == {*re.findall(r"`([\w/]+\.py)`", sentence), "vocab/special_tokens.py"}
 
 
-@claim("Nearly all published patterns are of a few families (`regex/pattern_families.py`)")
+@claim("Nearly all published patterns belong to a few families (`regex/pattern_families.py`)")
 def test_published_patterns_are_of_families():
     """All that cut words."""
     for pattern in PATTERNS.values():
@@ -416,7 +416,7 @@ def test_decoding_joins_bytes():
 
 
 @claim(
-    "Each component says where that is safe; `boundaries/` proves it of patterns and vocabularies.",
+    "Each component says where that is safe; `boundaries/` proves it for patterns and vocabularies.",
     "A component owns its facts: what it does, where a text may be cut, what C can do of it, where the characters of "
     "its result come from, how a stream may proceed.",
 )
