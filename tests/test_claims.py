@@ -112,7 +112,7 @@ def noted(base, method, calls, name):
     "The pre-tokenizer cuts the segment into pieces (`pretokenizers/`).",
     "The post-processor adds its tokens, and the ids go back.",
     "Otherwise `vocab/special_tokens.py` finds the added tokens that may occur in the text.",
-    "or hands their strings to a decoder where a file asks for one.",
+    "or hands their strings to a decoder if the file has one.",
 )
 def test_components_in_a_row():
     """In the order of the picture, whose folders there are; each segment between added tokens goes through all."""
@@ -161,10 +161,10 @@ def test_names_are_where_it_says():
 @claim(
     "`core/tokenizer.py` (`Tokenizer`) encodes and decodes with them: its methods are in `core/text_to_ids.py` and "
     "`core/ids_to_text.py`, the work is done in `core/pipeline.py` and `core/decode_pipeline.py`.",
-    "That is the waist: streams, batches, templates, shards and editing take a `Tokenizer`",
+    "Everything meets there: streams, batches, templates, shards and editing take a `Tokenizer`",
     "`tokenizer.py` (`BPETokenizer`) lies above them all: it opens, trains and saves, and is what people import.",
 )
-def test_the_waist():
+def test_everything_meets_at_the_tokenizer():
     graph = import_graph()
     assert {"bpelab.core.pipeline", "bpelab.core.decode_pipeline"} < graph["bpelab.core.tokenizer"]
     homes = [inspect.unwrap(getattr(Tokenizer, name)).__module__ for name in ("encode", "encode_batch", "decode")]
@@ -222,7 +222,7 @@ SMALL = BPETokenizer.train(TEXT, 400, special_tokens=["<X>"], progress=False)
 
 
 @claim(
-    "`native/` is the same in C, takes over from the first text where it was built, and is compared with Python in "
+    "`native/` is the same in C, takes over from the first text if it was built, and is compared with Python in "
     "`tests/native/`.",
     "where no added token can occur and nothing is normalized, a text for a model that C serves goes straight to "
     "`native/` and comes back as a list.",
@@ -247,8 +247,10 @@ def test_every_encoder_gives_the_same_ids():
     assert len({tuple(SMALL.with_options(encoder=name).encode(TEXT)) for name in names}) == 1
 
 
-@claim("The C has two doors:", "`native/module.c` for Python, and `native/wasm.c`, compiled to WebAssembly, for the")
-def test_the_c_has_two_doors():
+@claim(
+    "The C has two entry points:", "`native/module.c` for Python, and `native/wasm.c`, compiled to WebAssembly, for the"
+)
+def test_the_c_has_two_entry_points():
     """Both include the same headers, and beside them there is no other file in C."""
     folder = Path(native.__file__).parent
     included = {
@@ -379,7 +381,7 @@ def test_who_calls_the_normalizer():
     assert callers == {*re.findall(r"`([\w/]+\.py)`", sentence), "vocab/special_tokens.py"}
 
 
-@claim("Nearly all published patterns are of a few families (`regex/pattern_families.py`)")
+@claim("Nearly all published patterns belong to a few families (`regex/pattern_families.py`)")
 def test_published_patterns_are_of_families():
     """All that cut words."""
     for pattern in PATTERNS.values():
@@ -414,7 +416,7 @@ def test_decoding_joins_bytes():
 
 
 @claim(
-    "Each component says where that is safe; `boundaries/` proves it of patterns and vocabularies.",
+    "Each component says where that is safe; `boundaries/` proves it for patterns and vocabularies.",
     "A component owns its facts: what it does, where a text may be cut, what C can do of it, where the characters of "
     "its result come from, how a stream may proceed.",
 )
@@ -463,10 +465,11 @@ HOMES = ("normalizers", "pretokenizers", "decoders", "postprocessors", "native")
 
 
 @claim(
-    "What it doesn't say has a default that is right for any, and slow: no other room has to hear of a new one, and "
+    "For the rest there are defaults, which are always right, but slow.",
+    "So no other room needs to know a new component:",
     "`tests/test_adding_components.py` adds three and uses them everywhere.",
-    "Rooms that ask for a class all the same, such as the writers of formats, take a shorter way for it, and are "
-    "listed in `tests/test_claims.py`.",
+    "Some rooms still check for a class, such as the writers of formats.",
+    "They are listed in `tests/test_claims.py`.",
 )
 def test_few_ask_for_a_class():
     registries = (NORMALIZERS, PRE_TOKENIZERS, DECODERS, POST_PROCESSORS)

@@ -131,3 +131,27 @@ def test_old_addresses_lead_on(browser):
     tab.goto((HTML / "book" / "claims.html").as_uri() + "#token-healing", wait_until="load")
     assert tab.locator("#token-healing").count() == 1
     tab.close()
+
+
+def test_what_scrolls_sideways_fades_out_at_the_edge_that_hides_something(browser):
+    """The first table of numbers on a page, on a wide screen and on a telephone."""
+    tab = browser.new_page()
+    tab.goto((HTML / "book" / "corpus_cost.html").as_uri(), wait_until="load")
+    faded = """([place, left, right]) => {
+        const table = document.querySelector(".cell_output table"), style = getComputedStyle(table);
+        table.scrollLeft = place;
+        return style.getPropertyValue("--fade-left") === left && style.getPropertyValue("--fade-right") === right;
+    }"""
+    for width, place, *edges in (1280, 0, "0px", "0px"), (400, 0, "0px", "48px"), (400, 9_999, "48px", "0px"):
+        tab.set_viewport_size({"width": width, "height": 800})
+        tab.wait_for_function(faded, arg=[place, *edges])
+    tab.close()
+
+
+def test_no_row_of_the_table_of_claims_is_hidden_by_a_scroll_box(browser):
+    tab = browser.new_page()
+    tab.goto((HTML / "book" / "claims.html").as_uri(), wait_until="load")
+    table = tab.locator(".bl-claims")
+    assert table.locator("tbody tr").count() == 34
+    assert table.evaluate("table => getComputedStyle(table).overflowY") == "visible"
+    tab.close()

@@ -1,10 +1,12 @@
 """What every notebook of the book must satisfy, beside running with the outputs that it stores (nbval does that)."""
 
 import ast
+import base64
 import importlib
 import itertools
 import json
 import re
+import struct
 
 import pytest
 from pybtex.richtext import Text
@@ -75,6 +77,15 @@ class TestEveryNotebook:
         for cell in cells(path, "code"):
             for output in cell["outputs"]:
                 assert "needs_background" not in json.dumps(output.get("metadata", {})), source(cell)
+
+    def test_a_wide_figure_scrolls_on_a_telephone(self, path):
+        """Shrunk to its width, one that is more than twice as wide as a telephone would be unreadable."""
+        for cell in cells(path, "code"):
+            for output in cell["outputs"]:
+                if image := output.get("data", {}).get("image/png"):
+                    width, height = struct.unpack(">II", base64.b64decode("".join(image))[16:24])
+                    wide = width > 770 and width > 2 * height
+                    assert wide == ("wide-figure" in cell["metadata"].get("tags", [])), source(cell)
 
     def test_has_only_markdown_that_every_viewer_shows(self, path):
         """Roles, directives and fences of colons are Sphinx's alone."""

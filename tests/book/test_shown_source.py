@@ -1,4 +1,4 @@
-"""Source that a chapter prints stands alone: it fits on a screen, and the page explains its private helpers."""
+"""Source that a page prints stands alone: it fits on a screen, and the page explains its private helpers."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from .test_notebooks import MAIN_ROAD, cells, prose, source
+from .test_notebooks import NOTEBOOKS, cells, prose, source
 
 MOST_LINES = 25  # of a function without its docstring
 
@@ -49,12 +49,12 @@ def unexplained(blocks, words) -> dict[str, list[str]]:
     return {name: names for name, names in missing.items() if names}
 
 
-@pytest.mark.parametrize("path", MAIN_ROAD, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_page_explains_the_helpers_of_the_source_it_prints(path):
     assert unexplained(shown_sources(path), prose(path)) == {}, path.stem
 
 
-@pytest.mark.parametrize("path", MAIN_ROAD, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_printed_source_fits_on_a_screen(path):
     sizes = {node.name: size for block in shown_sources(path) for node, size in functions(block)}
     assert {name: size for name, size in sizes.items() if size > MOST_LINES} == {}, path.stem
@@ -64,4 +64,4 @@ def test_a_helper_without_an_explanation_is_found():
     blocks = ['def f(self):\n    """Use `_docs`."""\n    return self._look(_find(self.shown), __name__, _)\n']
     assert unexplained(blocks, "") == {"f": ["_find", "_look"]}
     assert unexplained([*blocks, "def _find(x):\n    return x\n"], "`_look` looks, `_lookup` doesn't.") == {}
-    assert sum(len(shown_sources(path)) for path in MAIN_ROAD) > 10
+    assert sum(len(shown_sources(path)) for path in NOTEBOOKS) > 10

@@ -115,7 +115,7 @@ def table(record: Record) -> str:
             "| --- | --- |",
             *rows,
             "",
-            f"What bpelab saves of them is read with equal ids by {readers}.",
+            f"{readers} read the files that bpelab saves of them, with equal ids.",
             "",
         ]
     )

@@ -15,9 +15,8 @@ function render(context) {
       cell(row.harm && "Harm", row.harm),
       cell(row.instead && "Instead", row.instead)));
     const head = make("tr", { role: "row" }, data.head.map((name) => make("th", { role: "columnheader" }, name)));
-    const table = make("div", { class: "bl-scroll bl-claims", role: "region", "aria-label": "the table", tabindex: 0 },
-      make("table", { class: "bl-table", role: "table" },
-        make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, rows)));
+    const table = make("div", { class: "bl-claims" }, make("table", { class: "bl-table", role: "table" },
+      make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, rows)));
 
     function filter(kind, counts) {
       const all = { "": data.rows.length, ...counts };
@@ -26,7 +25,6 @@ function render(context) {
         click: (event) => {
           chosen[kind] = name;
           for (const other of buttons) other.setAttribute("aria-pressed", other === event.currentTarget);
-          table.scrollTop = 0;
           controls.go(0);
         },
       }, name || "all", make("span", { class: "bl-faint" }, ` ${count}`)));
