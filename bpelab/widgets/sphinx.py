@@ -42,18 +42,16 @@ NAMES = (
 )
 SCRIPT, STYLE = "bpelab-figures.js", "bpelab-figures.css"
 LIBRARY, WEIGHTS = "bpelab-library.js", "bpelab-weights.js"
-EXPORT = "export default { render };"
 
 
 def page_script() -> str:
     """Return the classic script: shared code, one function for each figure, and the code that starts them."""
-    from .base import BOX, MODEL, SHARED, TOKENIZERS, TOKENIZING, resource
+    from .base import BOX, MODEL, OWN_TEXT, SHARED, TOKENIZERS, TOKENIZING, resource
 
     figures = "".join(
-        f"figures.{name} = (() => {{\n{resource(f'js/{name}.js').replace(EXPORT, 'return { render };')}}})();\n"
-        for name in NAMES
+        f"figures.{name} = (() => {{\n{resource(f'js/{name}.js')}return {{ render }};\n}})();\n" for name in NAMES
     )
-    shared = "\n".join(resource(f"js/{part}") for part in (*SHARED, *TOKENIZERS, *BOX, *MODEL))
+    shared = "\n".join(resource(f"js/{part}") for part in (*SHARED, *TOKENIZERS, *BOX, *OWN_TEXT, *MODEL))
     beside = f"const LIBRARY = {json.dumps(LIBRARY)}, WEIGHTS = {json.dumps(WEIGHTS)};"
     needs = f"const TOKENIZING = {json.dumps([*TOKENIZING])};"
     parts = (shared, "const figures = {};", figures, beside, needs, resource("js/page.js"))
