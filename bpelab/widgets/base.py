@@ -143,7 +143,7 @@ class Figure(AnyWidget):
         """Return the still and the data for a page's script, as HTML without code that depends only on the text."""
         data = self.data
         if (own := self.for_own_text()) is not None:
-            data = {**data, "own": {"text": self.text, "limit": self.limit, "unit": self.unit, **own}}
+            data = {**data, "own_text": {"text": self.text, "limit": self.limit, "unit": self.unit, **own}}
         # These characters are written as JSON escapes, so that no text can close the element around it.
         escapes = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
         payload = json.dumps(data, separators=(",", ":")).translate(escapes)

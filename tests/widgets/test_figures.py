@@ -250,7 +250,7 @@ def check(figure):
     assert set(parsed.tags) <= {"div", "p", "code", "ol", "li", "table", "tr", "td", "th", "script"}
     assert set(parsed.attributes) <= {"class", "data-figure", "type"}
     data = json.loads("".join(parsed.scripts))
-    own = data.pop("own", None)
+    own = data.pop("own_text", None)
     assert data == figure.data  # JSON-able, and nothing lost on the way
     assert own is None or (own["text"], own["limit"], own["unit"]) == (figure.text, figure.limit, figure.unit)
     assert len(parsed.scripts) == 1

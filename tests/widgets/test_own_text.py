@@ -201,7 +201,7 @@ def test_what_a_page_can_not_hold_has_no_box():
         StreamBuffer(tokenizer().with_options(decoder=None), "a"),
         PreTokenView("a", {"own": "[a-z]+"}),
     ):
-        assert figure.for_own_text() is None and "own" not in page_data(figure)
+        assert figure.for_own_text() is None and "own_text" not in page_data(figure)
     several = [tokenizer()] * (MOST_IDS // 2000)
     assert own_tokenizers(several) and own_tokenizers(several * 2) is None
 

@@ -16,8 +16,8 @@ function shownText(typed, { limit, unit }) {
 }
 
 // What anywidget's model is in a notebook: it computes new data when its text is saved. `loadLibrary` is a Promise.
-function pageModel(name, { own, ...data }, loadLibrary) {
-  const state = { data, own, text: own ? own.text : "", live: false, error: "" }, listeners = {};
+function pageModel(name, { own_text: own, ...data }, loadLibrary) {
+  const state = { data, own_text: own, text: own ? own.text : "", live: false, error: "" }, listeners = {};
   let tokenizers = null;
   const tell = (key, value) => { state[key] = value; for (const hear of listeners[`change:${key}`] ?? []) hear(); };
   async function compute() {

@@ -136,7 +136,7 @@ function mount({ model, el }, title, build, ask = makeTextBox) {
   const body = div("bl-body");
   const root = make("div", {
     class: "bl", role: "group", "aria-label": title, tabindex: 0, keydown: (event) => controls?.key(event),
-  }, model.get("live") || model.get("own") ? ask(model) : null, problem, body);
+  }, model.get("live") || model.get("own_text") ? ask(model) : null, problem, body);
 
   function redraw() {
     controls?.stop();
