@@ -4,7 +4,8 @@ The script is a classic one, since browsers refuse modules on pages opened from 
 in a function, finds the figures of a page, and passes each the data embedded next to it, instead of a kernel's.
 
 The library in JavaScript (`library.py`) and the weights of the model that comes with bpelab are scripts as well, for
-the same reason. A page loads the one if it has a figure that tokenizes, the other when a figure first asks for it.
+the same reason. A page loads the one if it has a figure that tokenizes, or when a reader first types into another
+figure, and the other when a figure first asks for it.
 """
 
 import json
