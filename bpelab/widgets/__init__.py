@@ -2,7 +2,8 @@
 
 Each figure is an `anywidget` that draws the library's own traces and tokens, computed in Python. A rendered page
 contains its data as JSON and draws it with the same front-end code, without a kernel or the network;
-`bpelab.widgets.sphinx` is the extension that serves this code.
+`bpelab.widgets.sphinx` is the extension that serves this code. Some figures compute a reader's own text on a page, too:
+with the library in JavaScript, if `trained_data.py` can hold their tokenizers.
 
 The classes, and anywidget, are loaded on first use. This package may import the library. Begin with `base.py`.
 """

@@ -13,7 +13,7 @@ from .._support.textio import valid_text
 from ..errors import BPELabError
 from ..tokenizer import BPETokenizer
 from .model_view import MAX_NEW_TOKENS, ModelFigure, shipped_model
-from .playground import trained_data
+from .trained_data import trained_data
 from .visible import chips, plain_label, pluralize, quoted
 
 OWN = "the model's own tokenizer"

@@ -2,7 +2,8 @@
 
 In Jupyter a figure is an anywidget. A reader's own text arrives through the trait `text`, the data is recomputed, and
 an error becomes a sentence in the figure. The same object also has a `text/html` representation: the still, shown where
-no code runs, and the data as JSON. The book's pages contain that, and one script per page makes it interactive.
+no code runs, and the data as JSON. The book's pages contain that, and one script per page makes it interactive. There
+the data of a reader's own text is computed in the page, if the library in JavaScript can (`for_own_text`).
 """
 
 import json
@@ -23,12 +24,14 @@ try:
 except ImportError as error:
     raise MissingDependencyError(f"interactive figures need anywidget: {install_command('chapters')}") from error
 
-SHARED = ("shared.js", "columns.js")
+SHARED = ("elements.js", "shared.js", "columns.js")
 """Front-end code that comes before every figure's own."""
 TOKENIZERS = ("labels.js", "tokenizers.js")
 """The library in JavaScript, for the figures that tokenize: they wait until `startLibrary` has its parts."""
 BOX = ("merge_steps.js", "token_panel.js", "kept_files.js", "vocabularies.js", "vocabulary_side.js", "text_link.js")
 """The parts of the box to type in."""
+OWN_TEXT = ("own_merges.js", "own_pieces.js", "own_pushes.js", "own_tokens.js", "own_cuts.js", "own_text.js")
+"""What computes the data of a reader's own text on a page, as `compute` does in Python, which defines it."""
 MODEL = ("safetensors.js", "language_model.js", "sampling.js", "model_steps.js", "generation.js")
 """A language model in JavaScript, for the figures that run one. It needs nothing of a page."""
 TOKENIZING = {
@@ -49,7 +52,8 @@ def front_end(name: str) -> str:
     """Return the JavaScript module of one figure."""
     parts = [*SHARED, *TOKENIZING.get(name, ()), f"{name}.js"]
     code = "\n".join(resource(f"js/{part}") for part in parts)
-    return f"{code}\nawait startLibrary({library_parts()});\n" if name in TOKENIZING else code
+    start = f"await startLibrary({library_parts()});\n" if name in TOKENIZING else ""
+    return f"{code}\n{start}export default {{ render }};\n"
 
 
 class Figure(AnyWidget):
@@ -95,6 +99,13 @@ class Figure(AnyWidget):
         """Return the last step as HTML, with all outside text escaped."""
         raise NotImplementedError
 
+    def for_own_text(self) -> dict[str, Any] | None:
+        """Return what a page needs to compute the data of a reader's own text, or None if it can't.
+
+        `tokenizers` are as `trained_data` returns them; what else there is, a figure's own function in `js/` reads.
+        """
+        return None
+
     @traitlets.validate("text")
     def _validate_text(self, proposal: Any) -> str:
         text = valid_text(proposal["value"])
@@ -130,9 +141,12 @@ class Figure(AnyWidget):
 
     def static_html(self) -> str:
         """Return the still and the data for a page's script, as HTML without code that depends only on the text."""
+        data = self.data
+        if (own := self.for_own_text()) is not None:
+            data = {**data, "own_text": {"text": self.text, "limit": self.limit, "unit": self.unit, **own}}
         # These characters are written as JSON escapes, so that no text can close the element around it.
         escapes = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
-        payload = json.dumps(self.data, separators=(",", ":")).translate(escapes)
+        payload = json.dumps(data, separators=(",", ":")).translate(escapes)
         note = f'\n<p class="bpelab-note">{escape(self.data["note"])}</p>' if self.data["note"] else ""
         return (
             f'<div class="bpelab-figure" data-figure="{self.name}">\n'

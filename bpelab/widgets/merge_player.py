@@ -9,6 +9,7 @@ from ..model.bpe import BPEModel
 from ..model.trace import MergeStep, trace_encode
 from ..tokenizer import BPETokenizer
 from .base import Figure
+from .trained_data import own_tokenizers
 from .visible import chips, html_table, labels, pluralize, quoted
 
 
@@ -78,6 +79,10 @@ class MergePlayer(Figure):
             "begin": begin if leaves else "No text, so no tokens.",
             "say": steps[-1]["say"] if steps else begin if leaves else "No text, so no tokens.",
         }
+
+    def for_own_text(self) -> dict[str, Any] | None:
+        """Return the tokenizer; a model alone cuts no text into pieces, so a page can't open it."""
+        return own_tokenizers([self._tokenizer]) if self._tokenizer else None
 
     def _pieces(self, text: str) -> list[str]:
         if self._tokenizer is None:

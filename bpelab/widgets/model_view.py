@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .playground import trained_data
+from .trained_data import trained_data
 from .visible import chips, plain_label, pluralize
 
 if TYPE_CHECKING:

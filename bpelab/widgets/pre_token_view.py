@@ -13,6 +13,8 @@ from ..pretokenizers.split import Split
 from ..regex.patterns import PATTERNS
 from ..regex.translate import NotPortable, portable
 from .base import Figure
+from .library import published_patterns
+from .page_automaton import page_automaton
 from .visible import chips, pluralize, visible
 
 DESCRIPTIONS = {
@@ -154,6 +156,15 @@ class PreTokenView(Figure):
         if len(panels) > 1:
             say += f"The cuts differ in {pluralize(len(differ), 'place')}." if differ else "All cuts are the same."
         return {"panels": panels, "differ": differ, "say": say.strip() if text else "No text, so no pieces."}
+
+    def for_own_text(self) -> dict[str, Any] | None:
+        """Return the patterns, as tokenizers without merges, and an automaton for each of their alternatives."""
+        patterns = [(split.pattern, split.dialect) for split in self._splits.values()]
+        automata = [[page_automaton(each) for each in parts] for parts in self._alternatives.values()]
+        if not published_patterns().issuperset(patterns) or any(None in parts for parts in automata):
+            return None
+        tokenizers = [{"pattern": pattern, "merges": [], "specials": []} for pattern in patterns]
+        return {"tokenizers": tokenizers, "automata": automata}
 
     def _matching_alternative(self, title: str, text: str, start: int, end: int) -> int | None:
         """Return the first alternative that matches at `start`; None for a gap that the pattern leaves."""

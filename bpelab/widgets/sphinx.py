@@ -4,7 +4,8 @@ The script is a classic one, since browsers refuse modules on pages opened from 
 in a function, finds the figures of a page, and passes each the data embedded next to it, instead of a kernel's.
 
 The library in JavaScript (`library.py`) and the weights of the model that comes with bpelab are scripts as well, for
-the same reason. A page loads the one if it has a figure that tokenizes, the other when a figure first asks for it.
+the same reason. A page loads the one if it has a figure that tokenizes, or when a reader first types into another
+figure, and the other when a figure first asks for it.
 """
 
 import json
@@ -42,18 +43,16 @@ NAMES = (
 )
 SCRIPT, STYLE = "bpelab-figures.js", "bpelab-figures.css"
 LIBRARY, WEIGHTS = "bpelab-library.js", "bpelab-weights.js"
-EXPORT = "export default { render };"
 
 
 def page_script() -> str:
     """Return the classic script: shared code, one function for each figure, and the code that starts them."""
-    from .base import BOX, MODEL, SHARED, TOKENIZERS, TOKENIZING, resource
+    from .base import BOX, MODEL, OWN_TEXT, SHARED, TOKENIZERS, TOKENIZING, resource
 
     figures = "".join(
-        f"figures.{name} = (() => {{\n{resource(f'js/{name}.js').replace(EXPORT, 'return { render };')}}})();\n"
-        for name in NAMES
+        f"figures.{name} = (() => {{\n{resource(f'js/{name}.js')}return {{ render }};\n}})();\n" for name in NAMES
     )
-    shared = "\n".join(resource(f"js/{part}") for part in (*SHARED, *TOKENIZERS, *BOX, *MODEL))
+    shared = "\n".join(resource(f"js/{part}") for part in (*SHARED, *TOKENIZERS, *BOX, *OWN_TEXT, *MODEL))
     beside = f"const LIBRARY = {json.dumps(LIBRARY)}, WEIGHTS = {json.dumps(WEIGHTS)};"
     needs = f"const TOKENIZING = {json.dumps([*TOKENIZING])};"
     parts = (shared, "const figures = {};", figures, beside, needs, resource("js/page.js"))

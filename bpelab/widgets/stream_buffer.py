@@ -7,6 +7,7 @@ from ..streaming import StreamDecoder
 from ..tokenizer import BPETokenizer
 from .base import Figure
 from .byte_inspector import LEAD_BITS
+from .trained_data import own_tokenizers
 from .visible import chips, pluralize, quoted, visible
 
 MAX_PENDING_SHOWN = 16
@@ -58,6 +59,10 @@ class StreamBuffer(Figure):
             "begin": begin if ids else "No text, so no ids.",
             "say": steps[-1]["say"] if ids else "No text, so no ids.",
         }
+
+    def for_own_text(self) -> dict[str, Any] | None:
+        """Return the tokenizer, if its text is its tokens' bytes."""
+        return own_tokenizers([self._tokenizer]) if self._tokenizer.spec.joins_bytes else None
 
     def still(self, data: dict[str, Any]) -> str:
         """Return the tokens, and every push."""

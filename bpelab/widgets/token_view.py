@@ -9,6 +9,7 @@ from .._support.textio import utf8, valid_text
 from ..errors import BPELabError
 from ..tokenizer import BPETokenizer
 from .base import Figure
+from .trained_data import own_tokenizers
 from .visible import chips, plain_label, pluralize, visible
 
 
@@ -40,6 +41,10 @@ class TokenView(Figure):
         panels = [self._panel(title, tokenizer, text) for title, tokenizer in self._tokenizers.items()]
         counts = "; ".join(f"{panel['title']}: {panel['summary']}".removeprefix(": ") for panel in panels)
         return {"panels": panels, "say": f"{counts}." if text else "No text, so no tokens."}
+
+    def for_own_text(self) -> dict[str, Any] | None:
+        """Return the tokenizers, in the order of the panels."""
+        return own_tokenizers(self._tokenizers.values())
 
     def _panel(self, title: str, tokenizer: BPETokenizer, text: str) -> dict[str, Any]:
         ids = tokenizer.encode_ordinary(text)

@@ -8,6 +8,7 @@ from ..errors import BPELabError
 from ..pretokenizers.split import Split
 from ..tokenizer import BPETokenizer
 from .base import Figure
+from .trained_data import own_tokenizers
 from .visible import chips, html_table, pluralize, visible
 
 
@@ -45,6 +46,10 @@ class TransitionPoint(Figure):
         ]
         self._counts = [tokenizer.count_tokens(measured) for tokenizer in self._tokenizers.values()]
         self._words = len(measured.split())
+        self._begins = [
+            self._begin(point, len(beyond), count)
+            for point, beyond, count in zip(self._tokenizers, self._beyond, self._counts)
+        ]
         super().__init__(text)
 
     def _goes_beyond(self, token: bytes) -> bool:
@@ -57,7 +62,10 @@ class TransitionPoint(Figure):
             tokenizer.convert_ids_to_tokens(tokenizer.encode_ordinary(text)) for tokenizer in self._tokenizers.values()
         ]
         number = {token: index for index, token in enumerate(dict.fromkeys(token for cut in cuts for token in cut))}
-        says = [self._sentence(step, point, len(cut)) for step, (point, cut) in enumerate(zip(self._tokenizers, cuts))]
+        says = [
+            f"{'' if cut else 'No text to cut. '}{begin}{pluralize(len(cut), 'token')}."
+            for begin, cut in zip(self._begins, cuts)
+        ]
         return {
             "points": [f"{point:,}" for point in self._tokenizers],
             "at": [point / self._size for point in self._tokenizers],
@@ -69,13 +77,20 @@ class TransitionPoint(Figure):
             "say": says[-1],
         }
 
-    def _sentence(self, step: int, point: int, tokens: int) -> str:
-        beyond, count = len(self._beyond[step]), self._counts[step]
+    def for_own_text(self) -> dict[str, Any] | None:
+        """Return the tokenizers, the ids of their superwords, and what is said of each before the text's tokens."""
+        own = own_tokenizers(self._tokenizers.values())
+        beyond = [
+            sorted(tokenizer.model.ids[token] for token in tokens)
+            for tokenizer, tokens in zip(self._tokenizers.values(), self._beyond)
+        ]
+        return own and {**own, "beyond": beyond, "begins": self._begins}
+
+    def _begin(self, point: int, beyond: int, count: int) -> str:
         made = f"then {pluralize(beyond, 'superword')}" if beyond else "so no superwords"
         return (
-            f"{'' if tokens else 'No text to cut. '}Words until {point:,} of {self._size:,} tokens, {made}: "
-            f"{pluralize(count, 'token')} for the measured text, {self._words / count:.2f} words each. "
-            f"Below: {pluralize(tokens, 'token')}."
+            f"Words until {point:,} of {self._size:,} tokens, {made}: "
+            f"{pluralize(count, 'token')} for the measured text, {self._words / count:.2f} words each. Below: "
         )
 
     def still(self, data: dict[str, Any]) -> str:

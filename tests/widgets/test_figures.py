@@ -249,7 +249,10 @@ def check(figure):
     assert not parsed.open
     assert set(parsed.tags) <= {"div", "p", "code", "ol", "li", "table", "tr", "td", "th", "script"}
     assert set(parsed.attributes) <= {"class", "data-figure", "type"}
-    assert json.loads("".join(parsed.scripts)) == figure.data  # JSON-able, and nothing lost on the way
+    data = json.loads("".join(parsed.scripts))
+    own = data.pop("own_text", None)
+    assert data == figure.data  # JSON-able, and nothing lost on the way
+    assert own is None or (own["text"], own["limit"], own["unit"]) == (figure.text, figure.limit, figure.unit)
     assert len(parsed.scripts) == 1
     json.dumps(figure.data, ensure_ascii=False).encode()  # as a kernel sends it: no lone surrogates
     assert all(char in " \n" or category(char)[0] not in "CZ" for char in html)
@@ -963,10 +966,10 @@ class TestFrontEnd:
         classes = [getattr(widgets, name) for name in widgets.__all__ if name != "Figure"]
         figures = {cls.name for cls in classes if issubclass(cls, widgets.Figure)}
         assert figures == set(sphinx.NAMES)
-        parts = {*base.SHARED, *base.TOKENIZERS, *base.BOX, *base.MODEL, library.ENTRY, "page.js"}
+        parts = {*base.SHARED, *base.TOKENIZERS, *base.BOX, *base.OWN_TEXT, *base.MODEL, library.ENTRY, "page.js"}
         assert set(SOURCES) == {*(f"{name}.js" for name in figures), *parts}
         for name in figures:
-            assert SOURCES[f"{name}.js"].rstrip().endswith("\n" + sphinx.EXPORT)
+            assert "export " not in SOURCES[f"{name}.js"] and "\nfunction render(" in SOURCES[f"{name}.js"]
             assert base.front_end(name).count("export ") == 1
 
     def test_no_html_no_network_no_code_from_text(self):

@@ -18,7 +18,7 @@ pytest.importorskip("anywidget", reason=f"interactive figures need anywidget: {i
 
 from bpelab.widgets.base import TOKENIZERS, front_end, resource
 from bpelab.widgets.library import character_looks, library_function, library_parts
-from bpelab.widgets.playground import trained_data
+from bpelab.widgets.trained_data import trained_data
 from bpelab.widgets.visible import visible
 
 RUN = """

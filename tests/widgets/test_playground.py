@@ -12,6 +12,8 @@ from bpelab.encoders.naive import NaiveEncoder
 from bpelab.errors import BPELabError
 from bpelab.model.trace import trace_encode
 from bpelab.notebook import book_text
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import ROOT, amount, boundary_characters, fuzz_text
 from .box import CHAT, Side, fill, settle, tokenizer
@@ -20,7 +22,7 @@ pytest.importorskip("anywidget", reason=f"interactive figures need anywidget: {i
 
 from bpelab.widgets import Playground
 from bpelab.widgets.base import resource
-from bpelab.widgets.playground import flat_merges, trained_data
+from bpelab.widgets.trained_data import flat_merges, trained_data
 from bpelab.widgets.visible import visible
 
 CASES = ROOT.parent / "shared" / "conformance" / "cases.jsonl"
@@ -35,9 +37,15 @@ def test_merges_are_pairs_of_ids_in_order():
 
 
 def test_tokenizers_that_the_box_can_not_hold_are_refused():
-    ranks = BPETokenizer(BPEModel.from_ranks({bytes([255 - byte]): byte for byte in range(256)}), pattern="cl100k")
+    table = {bytes([255 - byte]): byte for byte in range(256)}
+    whole, ranks = (
+        BPETokenizer(BPEModel.from_ranks(table, ignore_merges=own), pattern="gpt2") for own in (True, False)
+    )
+    added = tokenizer().with_options(special_tokens=SpecialTokens([AddedToken("low", 5000, special=False)]))
     for bad, why in [
         ([ranks], "as `train` numbers them"),
+        ([whole], "takes some whole"),
+        ([added], "are all special"),
         ([tokenizer().with_options(normalizer="NFC")], "no normalizer"),
         ([BPETokenizer(tokenizer().model, pattern="[a-z]+")], "the published split patterns"),
         ([BPETokenizer(tokenizer().model, pattern=None)], "a split pattern"),

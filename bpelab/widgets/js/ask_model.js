@@ -15,7 +15,7 @@ function render({ model, el }) {
 
   const area = messageArea("A question for the model", LONGEST_QUESTION, () => ask());
   area.value = data.question;
-  const button = make("button", { type: "button", class: "bl-button", click: () => ask() }, "Ask it");
+  const askIt = button("Ask it", () => ask());
   const choice = make("fieldset", { class: "bl-choice", hidden: vocabularies.length < 2 && !data.own_file },
     make("legend", { class: "bl-small" }, "Ids from"));
   function offer(each, checked) {
@@ -29,9 +29,9 @@ function render({ model, el }) {
     drop: (event) => { event.preventDefault(); open(event.dataTransfer.files[0]); },
   }, "A tokenizer file of yours, which stays in this page: ", file);
   const status = make("p", { class: "bl-small", role: "status" }, SIZE);
-  const head = make("p", { class: "bl-head" }), given = make("div", { class: "bl-cells" });
-  const said = make("div", { class: "bl-flow" }), verdict = make("p", { class: "bl-say", "aria-live": "polite" });
-  const says = make("p", { class: "bl-head" }, "What it says");
+  const head = heading(), given = div("bl-cells");
+  const said = div("bl-flow"), verdict = make("p", { class: "bl-say", "aria-live": "polite" });
+  const says = heading("What it says");
   const shown = make("div", { hidden: true }, head, given, says, said, verdict);
 
   const names = new Set(Array.from({ length: rows }, (_, id) => JSON.stringify(own.label(id))));
@@ -45,10 +45,10 @@ function render({ model, el }) {
   }
   function cell(token, marked) {
     const meant = token.id < rows ? label(own.label(token.id)) : "no row";
-    return make("span", { class: `bl-cell${marked ? " bl-here" : ""}` },
+    return span(`bl-cell${marked ? " bl-here" : ""}`,
       make("span", { class: token.control ? "bl-faint" : "" }, label(name(token))),
-      make("span", { class: "bl-id" }, String(token.id)),
-      chosen === own ? null : make("span", { class: "bl-meant" }, meant));
+      idOf(token.id),
+      chosen === own ? null : span("bl-meant", meant));
   }
   // What is right, if the question was about a letter in a word, and what the model was given of the word.
   function judge(question, tokens, answer) {
@@ -65,7 +65,7 @@ function render({ model, el }) {
     const known = texts.filter((token) => names.has(JSON.stringify(name(token)))).length;
     const shared = `${known} of the ${plural(texts.length, "token")} of text are in its vocabulary.`;
     if (missing) {
-      return `The model has rows for ${rows.toLocaleString("en")} ids, and ${missing} of these ids have none: it can't be asked. ${shared}`;
+      return `The model has rows for ${digits(rows)} ids, and ${missing} of these ids have none: it can't be asked. ${shared}`;
     }
     if (tokens.map(({ id }) => id).join() === expected.map(({ id }) => id).join()) {
       return "These are the ids of the model's own tokenizer: it reads what you wrote.";
@@ -94,7 +94,7 @@ function render({ model, el }) {
         const answer = steps.slice(read).map(({ id }) => own.label(id));
         status.textContent = "The model runs in this page.";
         said.replaceChildren(...answer.flatMap((parts, place) =>
-          flowing({ class: `bl-token bl-hue${place % 4}` }, parts).nodes.filter(Boolean)));
+          flowing({ class: `bl-token bl-hue${place % 4}` }, parts).nodes));
         if (done) verdict.textContent = compared || judge(question, tokens, answer.map(labelText).join(""));
       }
     } catch (problem) {
@@ -114,8 +114,6 @@ function render({ model, el }) {
   }
 
   el.append(make("div", { class: "bl bl-ask", role: "group", "aria-label": "A question for a language model" },
-    make("div", { class: "bl-own" }, area, button), choice, drop, status, shown));
+    div("bl-own", area, askIt), choice, drop, status, shown));
   return generation.cancel;
 }
-
-export default { render };

@@ -4,21 +4,18 @@ function render(context) {
   return mount(context, "Batch size and threads", (data) => {
     const group = (head, parts) => {
       const bars = data.names.map((name) => {
-        const lengths = parts.map((part) => make("span", { class: `bl-part${part}` }));
-        const number = make("span", { class: "bl-number" });
-        const node = make("div", { class: "bl-bar", role: "listitem" },
-          make("span", { class: "bl-pair" }, name), make("span", { class: "bl-stack" }, lengths), number);
+        const lengths = parts.map((part) => span(`bl-part${part}`));
+        const node = stackedBar(name, lengths, "");
         return { node, set(sizes, text) {
           lengths.forEach((length, part) => { length.style.width = `${sizes[part]}%`; });
-          number.textContent = text;
+          node.lastChild.textContent = text;
         } };
       });
       const list = make("div", { class: "bl-costs", role: "list", "aria-label": head }, bars.map(({ node }) => node));
-      return { bars, nodes: [make("p", { class: "bl-head" }, head), list] };
+      return { bars, nodes: [heading(head), list] };
     };
     const rates = group(data.heads[0], [2]), waits = group(data.heads[1], [3, 0]);
-    const legend = make("ul", { class: "bl-legend bl-inline" }, data.parts.map((part, place) => make("li", {},
-      make("span", { class: `bl-swatch bl-part${place ? 0 : 3}` }), part)));
+    const key = legend(data.parts.map((name, place) => swatch(`bl-part${place ? 0 : 3}`, name)));
 
     function show(step) {
       const { rates: fast, waits: long, labels } = data.steps[step];
@@ -26,8 +23,6 @@ function render(context) {
       waits.bars.forEach((bar, row) => bar.set(long[row], labels[1][row]));
       return data.says[step];
     }
-    return { nodes: [rates.nodes, waits.nodes, legend].flat(), count: data.steps.length - 1, show, noun: "batch size", playable: false };
+    return { nodes: [rates.nodes, waits.nodes, key].flat(), count: data.steps.length - 1, show, noun: "batch size", playable: false };
   }, () => null);
 }
-
-export default { render };

@@ -12,9 +12,9 @@ function render(context) {
     });
     const line = (cells, tag) => make("tr", {}, cells.map((cell) => make(tag, {}, cell)));
     const head = make("thead", {}, line(["", "code point", "name", "category", "UTF-8", "UTF-16", "UTF-32"], "th"));
-    const box = make("div", { class: "bl-scroll bl-tall", role: "region", "aria-label": "code points", tabindex: 0 },
+    const box = region("bl-scroll bl-tall", "code points",
       make("table", { class: "bl-table" }, head, make("tbody", {}, rows)));
-    const bits = make("div", { class: "bl-bits" });
+    const bits = div("bl-bits");
     const forms = make("table", { class: "bl-table" },
       make("thead", {}, line(["normal form", "text", "code points", "bytes in UTF-8"], "th")),
       make("tbody", {}, data.forms.map((form) => make("tr", { class: form.same ? "" : "bl-changed" },
@@ -25,22 +25,17 @@ function render(context) {
     function show(step, by) {
       rows.forEach((row, place) => row.classList.toggle("bl-here", place === step - 1));
       const row = data.characters[Math.max(0, step - 1)];
-      bits.replaceChildren(...(row ? row.bits.map(([mark, payload], place) => make("div", { class: "bl-byte" },
-        make("span", { class: "bl-mono" }, make("span", { class: "bl-mark" }, mark), make("span", { class: "bl-payload" }, payload)),
-        make("span", { class: "bl-small" }, row.utf8[place]))) : []));
+      bits.replaceChildren(...(row ? row.bits.map(([mark, payload], place) => byteBits(mark, payload, row.utf8[place])) : []));
       if (!step) return data.say;
       if (by !== "mouseenter") reveal(rows[step - 1], box);
       return `${row.code}, ${row.name}: ${row.category}. ${plural(row.utf8.length, "byte")} in UTF-8, ${row.utf8.join(" ")}.`;
     }
-    const part = (title, ...nodes) => make("div", {}, make("p", { class: "bl-head" }, title), ...nodes);
     return {
       nodes: data.characters.length ? [box,
         part("Its bits in UTF-8: marks grey, the code point's own bits coloured", bits),
         part("Normal forms of the whole text",
-          make("div", { class: "bl-scroll", role: "region", "aria-label": "normal forms", tabindex: 0 }, forms))] : [],
+          region("bl-scroll", "normal forms", forms))] : [],
       count: data.characters.length, show, noun: "code point", playable: false, ready: (made) => { controls = made; },
     };
   });
 }
-
-export default { render };

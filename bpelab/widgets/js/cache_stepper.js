@@ -3,8 +3,8 @@
 function render(context) {
   return mount(context, "The piece cache, piece by piece", (data) => {
     const boxes = data.pieces.map((piece, i) => make("span", { class: "bl-part", title: data.says[i] }, label(piece)));
-    const row = make("p", { class: "bl-parts bl-mono" }, boxes.map((box) => [box, make("wbr")]));
-    const legend = make("p", { class: "bl-small" }, "Green: found. Orange: merged, and kept. Grey: still to come.");
+    const row = p("bl-parts bl-mono", boxes.map((box) => [box, make("wbr")]));
+    const legend = p("bl-small", "Green: found. Orange: merged, and kept. Grey: still to come.");
 
     function show(step) {
       boxes.forEach((box, i) => {
@@ -15,5 +15,3 @@ function render(context) {
     return { nodes: [row, legend], count: data.pieces.length, show, noun: "piece" };
   });
 }
-
-export default { render };

@@ -5,9 +5,9 @@ function render(context) {
   const { model } = context;
   let live = null; // the element that receives the tokens of the answer in progress
   const facts = (id, parts, bytes, share) => `${quote(parts)}, id ${id}, ${bytes || "no bytes"}, probability ${share.toFixed(2)}.`;
-  const who = (name) => make("span", { class: "bl-who" }, name);
-  const message = (parts) => make("div", { class: "bl-turn" }, who("user"), make("div", { class: "bl-flow" }, flowing({}, parts).nodes.filter(Boolean)));
-  const answerTo = (flow, cost) => make("div", { class: "bl-turn bl-answer" }, who("model"), make("div", {}, flow, cost));
+  const who = (name) => span("bl-who", name);
+  const message = (parts) => div("bl-turn", who("user"), div("bl-flow", flowing({}, parts).nodes));
+  const answerTo = (flow, cost) => div("bl-turn bl-answer", who("model"), make("div", {}, flow, cost));
 
   function asking() {
     const area = messageArea("Your message", model.get("data").limit, () => send());
@@ -16,8 +16,7 @@ function render(context) {
       model.send({ kind: "ask", text: area.value });
       area.value = "";
     }
-    const button = (text, click) => make("button", { type: "button", class: "bl-button", click }, text);
-    return make("div", { class: "bl-own" }, area, button("Send", send), button("Stop", () => model.send({ kind: "cancel" })));
+    return div("bl-own", area, button("Send", send), button("Stop", () => model.send({ kind: "cancel" })));
   }
 
   const unmount = mount(context, "A conversation with a model", (data) => {
@@ -31,12 +30,12 @@ function render(context) {
         return flowing({ class: `bl-token bl-hue${place % 4}`, click: () => { controls.stop(); controls.go(step); }, mouseenter: () => point(number, place) }, data.tokens[id]);
       });
       steps.push([number, turn.tokens.length + 1]);
-      const flow = make("div", { class: "bl-flow" });
-      const cost = make("p", { class: "bl-small" }, turn.cost);
+      const flow = div("bl-flow");
+      const cost = p("bl-small", turn.cost);
       return { turn, boxes, flow, cost, nodes: [message(turn.said), answerTo(flow, cost)] };
     });
-    const detail = make("p", { class: "bl-detail" });
-    const stage = make("div", { class: "bl-screen bl-chat" }, turns.map(({ nodes }) => nodes));
+    const detail = p("bl-detail");
+    const stage = div("bl-screen bl-chat", turns.map(({ nodes }) => nodes));
 
     function point(number, place) { // describe a hovered token instead of a step
       const [id, share] = data.turns[number].tokens[place];
@@ -49,7 +48,7 @@ function render(context) {
         nodes[0].hidden = number > now;
         nodes[1].hidden = number > now || (number === now && count === 0);
         cost.hidden = number === now && count <= boxes.length;
-        flow.replaceChildren(...boxes.slice(0, said).flatMap((box) => box.nodes).filter(Boolean));
+        flow.replaceChildren(...boxes.slice(0, said).flatMap((box) => box.nodes));
         boxes.forEach(({ box }, place) => box.classList.toggle("bl-here", number === now && place === count - 1));
       });
       detail.textContent = "\u00a0";
@@ -69,13 +68,13 @@ function render(context) {
 
   function receive({ kind, said, id, parts, bytes, share }) {
     if (kind === "begin") {
-      const stage = context.el.querySelector(".bl-screen"), flow = make("div", { class: "bl-flow" });
+      const stage = context.el.querySelector(".bl-screen"), flow = div("bl-flow");
       live = { stage, flow, nodes: [message(said), answerTo(flow, null)], count: 0 };
       stage.append(...live.nodes);
       reveal(live.nodes[1], stage);
     } else if (kind === "piece" && live) {
       const { box, nodes } = flowing({ class: `bl-token bl-hue${live.count++ % 4}`, title: facts(id, parts, bytes, share) }, parts);
-      live.flow.append(...nodes.filter(Boolean));
+      live.flow.append(...nodes);
       reveal(box, live.stage);
     } else if (kind === "end" && live) {
       live.nodes.forEach((node) => node.remove());
@@ -85,5 +84,3 @@ function render(context) {
   model.on("msg:custom", receive);
   return () => { model.off("msg:custom", receive); unmount(); };
 }
-
-export default { render };

@@ -9,9 +9,9 @@ function render(context) {
     const cell = (name, ...children) => make("td", { role: "cell", "data-head": name }, children);
     const rows = data.rows.map((row) => make("tr", { role: "row" },
       cell("", make("strong", { class: `bl-judged bl-is-${row.verdict}` }, row.verdict),
-        strip(row.conditions), make("span", { class: "bl-small" }, `right in ${row.share}`)),
+        strip(row.conditions), small(`right in ${row.share}`)),
       cell("", row.link ? make("a", { href: row.link }, row.claim) : row.claim,
-        make("span", { class: "bl-small" }, row.code ? ["Against it: ", make("span", { class: "bl-mono" }, row.remark)] : row.remark)),
+        small(row.code ? ["Against it: ", mono(row.remark)] : row.remark)),
       cell(row.harm && "Harm", row.harm),
       cell(row.instead && "Instead", row.instead)));
     const head = make("tr", { role: "row" }, data.head.map((name) => make("th", { role: "columnheader" }, name)));
@@ -20,16 +20,13 @@ function render(context) {
 
     function filter(kind, counts) {
       const all = { "": data.rows.length, ...counts };
-      const buttons = Object.entries(all).map(([name, count]) => make("button", {
-        type: "button", class: "bl-button", "aria-pressed": String(name === ""),
-        click: (event) => {
-          chosen[kind] = name;
-          for (const other of buttons) other.setAttribute("aria-pressed", other === event.currentTarget);
-          controls.go(0);
-        },
-      }, name || "all", make("span", { class: "bl-faint" }, ` ${count}`)));
+      const buttons = Object.entries(all).map(([name, count]) => button([name || "all", faint(` ${count}`)], (event) => {
+        chosen[kind] = name;
+        for (const other of buttons) other.setAttribute("aria-pressed", other === event.currentTarget);
+        controls.go(0);
+      }, { "aria-pressed": String(name === "") }));
       return make("div", { class: "bl-filter", role: "group", "aria-label": `which ${kind}` },
-        make("span", { class: "bl-small" }, kind), buttons);
+        small(kind), buttons);
     }
     function show() {
       data.rows.forEach((row, place) => {
@@ -43,5 +40,3 @@ function render(context) {
     return { nodes: [...filters, table], count: 0, show, ready: (own) => { controls = own; } };
   }, () => null);
 }
-
-export default { render };

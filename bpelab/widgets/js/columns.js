@@ -22,7 +22,7 @@ function replay(data, count) {
     const step = data.steps[place];
     if (step.token === undefined || step.token === null) continue;
     const parts = now.slice(step.position || 0, (step.position || 0) + step.take);
-    const merged = { id: step.token, from: parts[0].from, to: parts[parts.length - 1].to, step: place + 1, parts };
+    const merged = { id: step.token, from: parts[0].from, to: parts.at(-1).to, step: place + 1, parts };
     now.splice(step.position || 0, step.take, merged);
   }
   return now;
@@ -46,10 +46,35 @@ function tokenBox(columns, { from, to, y, parts, below = "", kind = "", title = 
     }, String(below)));
 }
 
+// A curve through points [x, y], with its axes, and a dot on the point that `mark` is called with.
+function drawCurve(name, points, { high, left, low }, ...more) {
+  const wide = 300, path = points.map(([x, y], n) => `${n ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+  const dot = draw("circle", { r: 4.5, class: "bl-dot" });
+  const chart = draw("svg", { viewBox: `0 0 ${wide} ${high}`, class: "bl-chart", role: "img", "aria-label": name },
+    draw("path", { class: "bl-axis", d: `M${left} ${low}H${wide - 4}M${left} 4V${low}` }),
+    draw("path", { class: "bl-curve", d: path }), dot, more);
+  return { chart, mark: (n) => points[n].forEach((place, axis) => dot.setAttribute(axis ? "cy" : "cx", place)) };
+}
+
+// A search, drawn anew: what was `taken` so far, as boxes, then the `rest` of the text, and the candidate under it with
+// its verdict, [kind, words], which is scrolled into view in `box`.
+function drawSearch({ svg, box }, columns, lane, taken, rest, candidate) {
+  const reached = taken.length ? taken.at(-1).to : 0;
+  svg.replaceChildren(draw("text", { class: "bl-lane", x: 3, y: 13 }, lane),
+    ...taken.map((one) => tokenBox(columns, { y: 20, ...one })),
+    ...rest.slice(reached).map((parts, place) => tokenBox(columns, {
+      from: reached + place, to: reached + place + 1, y: 20, parts, kind: "bl-rest",
+    })));
+  if (!candidate) return;
+  const { from, to, y, verdict: [kind, words] } = candidate, middle = (columns.left(from) + columns.right(to)) / 2;
+  const x = Math.max(60, Math.min(columns.width - 60, middle));
+  const verdict = draw("text", { class: `bl-verdict ${kind}`, x, y: y + BOX + 18 }, words);
+  svg.append(tokenBox(columns, { ...candidate, kind }), verdict);
+  reveal(verdict, box);
+}
+
 function scroller(columns, height, name) {
-  const svg = draw("svg", {
-    width: columns.width, height, viewBox: `0 0 ${columns.width} ${height}`, role: "img", "aria-label": name,
-  });
-  const box = make("div", { class: "bl-scroll" }, svg);
+  const svg = picture(columns.width, height, name);
+  const box = div("bl-scroll", svg);
   return { svg, box };
 }

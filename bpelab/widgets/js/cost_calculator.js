@@ -2,17 +2,13 @@
 
 function render(context) {
   return mount(context, "What a text costs", (data) => {
-    const rows = data.rows.map((row) => make("div", { class: "bl-bar", role: "listitem" },
-      make("span", { class: "bl-pair" }, row.cells[0]),
-      make("span", { class: "bl-stack" }, row.lengths.map((length, part) => make("span", {
-        class: `bl-part${part}`, style: `width:${length}%`, title: data.parts[part],
-      }))),
-      make("span", { class: "bl-number" }, `${row.cells[1]} tokens`)));
+    const rows = data.rows.map((row) => stackedBar(row.cells[0], row.lengths.map((length, part) => make("span", {
+      class: `bl-part${part}`, style: `width:${length}%`, title: data.parts[part],
+    })), `${row.cells[1]} tokens`));
     const bars = make("div", { class: "bl-costs", role: "list", "aria-label": "operations for the text, by tokenizer" }, rows);
-    const legend = make("ul", { class: "bl-legend bl-inline" }, data.parts.map((part, place) => make("li", {},
-      make("span", { class: `bl-swatch bl-part${place}` }), part)));
+    const key = legend(data.parts.map((name, place) => swatch(`bl-part${place}`, name)));
     const numbers = make("tbody");
-    const table = make("div", { class: "bl-scroll", role: "region", "aria-label": "numbers", tabindex: 0 },
+    const table = region("bl-scroll", "numbers",
       make("table", { class: "bl-table" }, numbers));
 
     function show(step) {
@@ -22,12 +18,9 @@ function render(context) {
         make("td", {}, name), make("td", {}, data.rows[step].cells[place + 1]))));
       return data.rows[step].say;
     }
-    const head = (text) => make("p", { class: "bl-head" }, text);
     return {
-      nodes: data.rows.length ? [head("Operations for the text"), bars, legend, table] : [],
+      nodes: data.rows.length ? [heading("Operations for the text"), bars, key, table] : [],
       count: Math.max(0, data.rows.length - 1), show, noun: "tokenizer",
     };
   });
 }
-
-export default { render };

@@ -32,7 +32,7 @@ function makeGeneration(model, { config, stop, max_new_tokens: most }, count) {
   // Read these ids, and go on until a stop token. Yields {steps, read, ended, done} when the ids are read, after each
   // token, and when the answer is over; nothing more once another answer is asked for.
   async function* answer(ids, temperature = () => 0) {
-    const own = ++running, over = stop.includes(ids[ids.length - 1]), prompt = over ? ids.slice(0, -1) : ids;
+    const own = ++running, over = stop.includes(ids.at(-1)), prompt = over ? ids.slice(0, -1) : ids;
     const superseded = () => own !== running;
     try {
       loading ??= (model.loadWeights ?? (() => weightsOf(model)))()
@@ -54,7 +54,7 @@ function makeGeneration(model, { config, stop, max_new_tokens: most }, count) {
       let ended = over;
       yield { steps, read: prompt.length, ended, done: false };
       while (!ended && !superseded() && steps.length < full) {
-        const id = sample(steps[steps.length - 1].logits, { temperature: temperature() });
+        const id = sample(steps.at(-1).logits, { temperature: temperature() });
         ended = stop.includes(id);
         if (!ended) await compute(id);
         if (superseded()) return;

@@ -16,10 +16,7 @@ function drawTree(array, kindOf) {
     const level = Math.floor(Math.log2(i + 1)), many = 2 ** level;
     return [(i + 1 - many + 0.5) * (width / many), level * ROW + 1];
   };
-  const svg = draw("svg", {
-    width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
-    "aria-label": "the heap as a binary tree, lowest rank on top; the list that follows has the same entries",
-  });
+  const svg = picture(width, height, "the heap as a binary tree, lowest rank on top; the list that follows has the same entries");
   for (let i = 1; i < shown; i++) {
     const [x, y] = at(i), [above, top] = at((i - 1) >> 1);
     svg.append(draw("path", { class: "bl-edge", d: `M${above} ${top + 34}L${x} ${y}` }));
@@ -40,18 +37,18 @@ function render(context) {
   return mount(context, "A heap of pairs, pop by pop", (data) => {
     const columns = makeColumns(data);
     const { svg, box } = scroller(columns, BOX + 50, "the tokens, and the linked list of their nodes");
-    const popped = make("div", { class: "bl-popped" });
+    const popped = div("bl-popped");
     const heap = make("ol", { class: "bl-heap", "aria-label": "the heap's array, from index 0" });
-    const tree = make("div", { class: "bl-scroll bl-tree" });
-    const title = make("p", { class: "bl-small" });
+    const tree = div("bl-scroll bl-tree");
+    const title = p("bl-small");
 
-    const pair = (entry) => make("span", { class: "bl-mono" },
-      label(data.labels[entry[2]]), make("span", { class: "bl-faint" }, " + "), label(data.labels[entry[3]]));
+    const pair = (entry) => span("bl-mono",
+      label(data.labels[entry[2]]), faint(" + "), label(data.labels[entry[3]]));
     function card(entry, tag, kind, remark, index = null) {
       return make(tag, { class: `bl-entry ${kind}` },
-        index && make("span", { class: "bl-small" }, index), make("strong", {}, String(entry[0])), pair(entry),
-        make("span", { class: "bl-small" }, `node ${entry[1]}`),
-        remark ? make("span", { class: "bl-remark" }, remark) : null);
+        index && small(index), make("strong", {}, String(entry[0])), pair(entry),
+        small(`node ${entry[1]}`),
+        remark ? span("bl-remark", remark) : null);
     }
 
     function show(step) {
@@ -80,7 +77,7 @@ function render(context) {
       const came = data.entries.find((entry) => entry[5] === step && step > 0);
       popped.replaceChildren(came
         ? card(came, "div", current.action === "stale" ? "bl-stale" : "bl-new", current.action === "stale" ? "stale" : "merged")
-        : make("span", { class: "bl-small" }, step ? "the whole piece" : "nothing yet"));
+        : small(step ? "the whole piece" : "nothing yet"));
       const array = data.heaps[step].map((number) => data.entries[number]);
       const isStale = (entry) => entry[6] !== null && entry[6] <= step;
       const isFresh = (entry) => step > 0 && entry[4] === step;
@@ -92,13 +89,11 @@ function render(context) {
       const top = array.length >= 2 ** LEVELS ? ` The tree shows the first ${2 ** LEVELS - 1}.` : "";
       title.textContent = `On the heap: ${array.length}${more}. The children of [i] are at [2i + 1] and [2i + 2].${top}`;
       reveal(svg.querySelector(".bl-new, .bl-looked"), box);
-      return step === 0 ? data.begin : data.steps[step - 1].say;
+      return told(data, step);
     }
     return {
-      nodes: [box, make("p", { class: "bl-small" }, "Popped"), popped, title, tree, heap],
+      nodes: [box, p("bl-small", "Popped"), popped, title, tree, heap],
       count: data.steps.length, show, noun: "pop",
     };
   });
 }
-
-export default { render };

@@ -20,7 +20,7 @@ function makeLook(runs) {
 function visible(bytes, look) {
   const parts = [], lead = (byte) => (byte < 0x80 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 0);
   const add = (kind, text) => {
-    const last = parts[parts.length - 1];
+    const last = parts.at(-1);
     if (last && last[0] === kind && kind !== "x" && kind !== "u") last[1] += text; else parts.push([kind, text]);
   };
   for (let at = 0; at < bytes.length;) {
@@ -30,7 +30,7 @@ function visible(bytes, look) {
     if (!text) { add("x", bytes[at++].toString(16).toUpperCase().padStart(2, "0")); continue; }
     at += char.length;
     const sign = { " ": ["s", "·"], "\t": ["s", "→"], "\n": ["n", "⏎"] }[text];
-    const after = parts.length && parts[parts.length - 1][0] === "";
+    const after = parts.length && parts.at(-1)[0] === "";
     if (sign) add(...sign);
     else if (look(text) === 0 || (look(text) === 1 && after)) add("", text);
     else add("u", `U+${text.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`);

@@ -8,13 +8,13 @@ function render(context) {
       make("th", { scope: "row" }, row.name),
       [...row.bits].map((bit) => make("td", { class: bit === "1" ? (row.starts ? "bl-start" : "bl-set") : "" }, bit === "1" ? "1" : ""))));
     const table = make("table", { class: "bl-masks" }, head, rows);
-    const box = make("div", { class: "bl-scroll" }, table);
-    const pieces = make("p", { class: "bl-parts bl-mono" },
-      data.pieces.map((piece) => [make("span", { class: "bl-part bl-good" }, label(piece)), make("wbr")]));
+    const box = div("bl-scroll", table);
+    const pieces = p("bl-parts bl-mono",
+      data.pieces.map((piece) => [span("bl-part bl-good", label(piece)), make("wbr")]));
     const last = data.rows.length + 1;
 
     function show(step) {
-      const bits = step && step < last ? data.rows[step - 1] : step ? data.rows[data.rows.length - 1] : null;
+      const bits = step && step < last ? data.rows[step - 1] : step ? data.rows.at(-1) : null;
       rows.forEach((row, i) => {
         row.hidden = i >= step;
         row.classList.toggle("bl-here", i === step - 1);
@@ -26,5 +26,3 @@ function render(context) {
     return { nodes: data.rows.length ? [box, pieces] : [], count: data.rows.length ? last : 0, show };
   });
 }
-
-export default { render };

@@ -17,7 +17,7 @@ function render(context) {
       }
       node.parts.forEach(place);
       node.level = 1 + Math.max(...node.parts.map((part) => part.level));
-      node.x = (node.parts[0].x + node.parts[node.parts.length - 1].x) / 2;
+      node.x = (node.parts[0].x + node.parts.at(-1).x) / 2;
       tree.push(node);
     }
     nodes.forEach(place);
@@ -28,7 +28,7 @@ function render(context) {
     const { svg, box } = scroller(columns, base + BOX + 6, "tree of merges over the tokens");
     const branches = new Map();
     for (const node of tree) {
-      const first = node.parts[0], last = node.parts[node.parts.length - 1], y = height(node);
+      const first = node.parts[0], last = node.parts.at(-1), y = height(node);
       const line = `M${first.x} ${height(first)}V${y}H${last.x}V${height(last)}`;
       const inner = node.parts.slice(1, -1).map((part) => `M${part.x} ${height(part)}V${y}`).join("");
       const rank = data.steps[node.step - 1].rank;
@@ -55,10 +55,8 @@ function render(context) {
         title: `${quote(data.labels[token.id])}, id ${token.id}`,
       })));
       reveal(row.querySelector(".bl-new"), box);
-      return step === 0 ? data.begin : data.steps[step - 1].say;
+      return told(data, step);
     }
     return { nodes: [box], count: data.steps.length, show, noun: "merge" };
   });
 }
-
-export default { render };

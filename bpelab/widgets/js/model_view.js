@@ -17,7 +17,6 @@ function render({ model, el }) {
   // -- the reader's part
   const area = messageArea("A question for the model", LONGEST_QUESTION, () => ask());
   area.value = data.question;
-  const button = (text, click) => make("button", { type: "button", class: "bl-button", click }, text);
   const ask = async () => {
     const tokens = await promptTokens(data.prompt, area.value, tokenizer.encode);
     answer(tokens.map(({ id }) => id), Infinity);
@@ -31,8 +30,8 @@ function render({ model, el }) {
   const status = make("p", { class: "bl-small", role: "status" }, RECORDED);
 
   // -- the picture
-  const given = make("div", { class: "bl-cells" }), said = make("div", { class: "bl-cells" });
-  const stage = make("div"), bars = make("div", { class: "bl-bars" }), looks = make("p", { class: "bl-detail" });
+  const given = div("bl-cells"), said = div("bl-cells");
+  const stage = make("div"), bars = div("bl-bars"), looks = p("bl-detail");
   const canvas = make("canvas", {
     class: "bl-strip-rows", width: data.shape.width, height: layers + 1, role: "img", "aria-label": ROWS,
   });
@@ -46,7 +45,7 @@ function render({ model, el }) {
     const { id } = steps[place], click = () => { controls.stop(); controls.go(place); };
     return make("span", { class: "bl-cell", click },
       make("span", { class: tokenizer.special(id) ? "bl-faint" : "" }, label(tokenizer.label(id))),
-      make("span", { class: "bl-id" }, String(id)));
+      idOf(id));
   }
   // How much the token at a place takes from each token up to itself, in the layer and head that are chosen.
   function attention(place) {
@@ -74,9 +73,7 @@ function render({ model, el }) {
     return make("button", {
       type: "button", class: `bl-bar bl-pick${id === came ? " bl-win" : ""}`, title: `id ${id}: go on with this token`,
       click: () => answer([...steps.slice(0, place + 1).map((step) => step.id), id], Math.min(asked, place + 1)),
-    }, make("span", { class: "bl-mono bl-pair" }, label(tokenizer.label(id))),
-    make("span", { class: "bl-track" }, make("span", { class: "bl-length", style: `width:${100 * share}%` })),
-    make("span", { class: "bl-number" }, percent(share)));
+    }, barOf(label(tokenizer.label(id)), share, percent(share)));
   }
   function paintRows(step) {
     const picture = canvas.getContext("2d"), pixels = picture.createImageData(canvas.width, canvas.height);
@@ -113,7 +110,7 @@ function render({ model, el }) {
     return `${read} The model goes on with ${after}, ${share}.${end}`;
   }
   function redraw(place) {
-    if (controls) controls.stop();
+    controls?.stop();
     given.replaceChildren(...steps.slice(0, asked).map((_, at) => cell(at)));
     said.replaceChildren(...steps.slice(asked).map((_, at) => cell(asked + at)));
     controls = makeControls({ count: steps.length - 1, show, noun: "token", start: place });
@@ -137,19 +134,16 @@ function render({ model, el }) {
     }
   }
 
-  const heading = (text) => make("p", { class: "bl-head" }, text);
   const coming = make("div", {}, heading("What could come next: choose one, and the model goes on from there"), bars,
     make("label", { class: "bl-own" }, make("span", {}, "Temperature"), heat, heatSays));
   const inside = make("div", {}, heading("Where attention looks: the bluer a token, the more it gives"),
     make("p", {}, layer, " ", head), looks,
-    heading("The token's row of numbers"), canvas, make("p", { class: "bl-small" }, ROWS));
+    heading("The token's row of numbers"), canvas, p("bl-small", ROWS));
   el.append(make("div", {
     class: "bl", role: "group", "aria-label": "A language model", tabindex: 0, keydown: (event) => controls.key(event),
-  }, make("div", { class: "bl-own" }, area, button("Ask", ask)), make("div", { class: "bl-filter" }, examples), status,
+  }, div("bl-own", area, button("Ask", ask)), div("bl-filter", examples), status,
   stage, heading("What the model reads"), given, heading("What it says"), said,
-  make("div", { class: "bl-two" }, coming, inside)));
+  div("bl-two", coming, inside)));
   redraw(doubt());
   return () => { generation.cancel(); controls.stop(); };
 }
-
-export default { render };

@@ -1,4 +1,4 @@
-// Finds the figures of a page and gives each the data next to it, where a notebook would use a kernel.
+// Finds the figures of a page and gives each the data next to it, and a model where a notebook has a kernel.
 
 const BESIDE = document.currentScript?.src; // where this script is: what it loads later is next to it
 
@@ -25,24 +25,12 @@ async function revive(holder) {
   const name = holder.dataset.figure, figure = figures[name];
   const data = holder.querySelector('script[type="application/json"]');
   if (!figure || !data || holder.classList.contains("bpelab-alive")) return;
-  if (TOKENIZING.includes(name)) {
-    try {
-      await loadLibrary();
-    } catch (problem) {
-      console.error(problem); // the still stays
-      return;
-    }
-  }
-  const state = { data: JSON.parse(data.textContent), text: "", live: false, error: "" };
-  const model = {
-    get: (name) => state[name], set: (name, value) => { state[name] = value; },
-    on() {}, off() {}, save_changes() {}, send() {}, loadWeights,
-  };
-  const el = document.createElement("div");
-  el.className = "bpelab-live";
-  holder.append(el);
-  holder.classList.add("bpelab-alive"); // hides the still, except on paper
+  const el = div("bpelab-live");
   try {
+    if (TOKENIZING.includes(name)) await loadLibrary();
+    const model = { ...pageModel(name, JSON.parse(data.textContent), loadLibrary), loadWeights };
+    holder.append(el);
+    holder.classList.add("bpelab-alive"); // hides the still, except on paper
     figure.render({ model, el });
   } catch (problem) {
     holder.classList.remove("bpelab-alive");

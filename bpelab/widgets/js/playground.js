@@ -6,12 +6,9 @@ function render({ model, el }) {
   const texts = { own: data.text, attack: data.attack };
   let attacked = false, busy = false, again = false;
 
-  const button = (text, click, more = {}) => make("button", { type: "button", class: "bl-button", click, ...more }, text);
   const status = make("p", { class: "bl-small", role: "status" }), tell = (sentence) => { status.textContent = sentence; };
-  const area = make("textarea", {
-    class: "bl-text", rows: 3, spellcheck: "false", "aria-label": "Text to encode",
-    input: () => { texts[attacked ? "attack" : "own"] = area.value; update(); },
-    keydown: (event) => event.stopPropagation(), // Jupyter's shortcuts must not see what is typed
+  const area = textArea({
+    rows: 3, "aria-label": "Text to encode", input: () => { texts[attacked ? "attack" : "own"] = area.value; update(); },
   });
   const attackButton = button("Show an attack", () => {
     attacked = !attacked;
@@ -82,12 +79,12 @@ function render({ model, el }) {
     attack.replaceChildren();
     if (attack.hidden) return;
     const { names, title } = first.chosen, careless = await first.ask("encode", text, { most: SHOWN, careless: true });
-    const label = (id, bytes) => (names.has(id) ? [["", names.get(id)]] : visible(bytes.get(id), library.look));
-    const panel = (name, { ids, bytes }) => make("div", {}, make("p", { class: "bl-head" }, name), make("div", { class: "bl-flow" },
+    const label = (id, bytes) => (names.has(id) ? [["", names.get(id)]] : labelBytes(bytes.get(id)));
+    const panel = (name, { ids, bytes }) => make("div", {}, heading(name), div("bl-flow",
       ids.flatMap((id, at) => tokenBoxes({ id, label: label(id, bytes) }, at, names))));
     const forged = careless.ids.some((id) => names.has(id));
     attack.replaceChildren(make("p", {}, forged ? data.warning : `No special token of “${title}” is in this text.`),
-      make("div", { class: "bl-two" }, panel("A careless program", careless), panel("bpelab", first.shown)));
+      div("bl-two", panel("A careless program", careless), panel("bpelab", first.shown)));
   }
   async function work() { // while one text is at work, only the last one waits
     busy = true;
@@ -112,9 +109,9 @@ function render({ model, el }) {
     dragover: over(true), dragleave: over(false),
     drop: (event) => { over(false)(event); openFile(event.dataTransfer.files[0]); },
   }, make("label", { class: "bl-small bl-type" }, "Type anything, in any language", area),
-  make("div", { class: "bl-filter" }, button("Open a tokenizer's file", () => file.click()), file, compare, attackButton, link),
-  make("p", { class: "bl-small" }, "Or drop one here: tokenizer.json, .tiktoken, tekken.json or GGUF. Nothing that you type or open leaves this page."),
-  status, comparison, attack, make("div", { class: "bl-two" }, first.node, second.node));
+  div("bl-filter", button("Open a tokenizer's file", () => file.click()), file, compare, attackButton, link),
+  p("bl-small", "Or drop one here: tokenizer.json, .tiktoken, tekken.json or GGUF. Nothing that you type or open leaves this page."),
+  status, comparison, attack, div("bl-two", first.node, second.node));
   el.append(root);
   showSecond(false);
   area.value = texts.own;
@@ -127,5 +124,3 @@ function render({ model, el }) {
     service.end();
   };
 }
-
-export default { render };

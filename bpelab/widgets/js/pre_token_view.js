@@ -18,13 +18,13 @@ function render(context) {
         const { box, nodes } = flowing({ class: `bl-token ${hue}`, click: go, mouseenter: go }, piece.segments.flat(), children);
         return { box, nodes: [extra ? make("span", { class: "bl-cut", title: `${panel.title} cuts here` }) : null, nodes] };
       });
-      const flow = make("div", { class: "bl-flow bl-tall" }, spans.map(({ nodes }) => nodes));
+      const flow = div("bl-flow bl-tall", spans.map(({ nodes }) => nodes));
       const legend = make("ul", { class: "bl-legend" }, panel.alternatives.map((choice, place) => choice.count
-        ? make("li", {}, make("span", { class: `bl-swatch bl-hue${place % 9}` }), make("span", {},
-          choice.words || "this alternative", make("span", { class: "bl-small" }, `, ${plural(choice.count, "piece")}`),
-          make("code", {}, choice.regex.split(" ").flatMap((part, at) => (at ? [make("span", { class: "bl-s" }, "·"), part] : [part])))))
+        ? swatch(`bl-hue${place % 9}`, make("span", {},
+          choice.words || "this alternative", small(`, ${plural(choice.count, "piece")}`),
+          make("code", {}, choice.regex.split(" ").flatMap((part, at) => (at ? [span("bl-s", "·"), part] : [part])))))
         : null));
-      const title = make("p", { class: "bl-head" }, `${panel.title}: ${plural(panel.pieces.length, "piece")}`);
+      const title = heading(`${panel.title}: ${plural(panel.pieces.length, "piece")}`);
       return { panel, flow, spans: spans.map(({ box }) => box), node: make("div", {}, title, flow, legend) };
     });
 
@@ -44,12 +44,10 @@ function render(context) {
       return `${several && differ.has(place) ? "The cuts differ here. " : ""}${says.join(" ")}`;
     }
     return {
-      nodes: [make("div", { class: "bl-two" }, panels.map(({ node }) => node)),
-        several && data.differ.length ? make("p", { class: "bl-small" }, make("span", { class: "bl-cut" }), " a cut that not all make   ",
-          make("span", { class: "bl-nocut" }), " the place where it is missing") : ""],
+      nodes: [div("bl-two", panels.map(({ node }) => node)),
+        several && data.differ.length ? p("bl-small", span("bl-cut"), " a cut that not all make   ",
+          span("bl-nocut"), " the place where it is missing") : ""],
       count: stops.length, show, noun: "piece", playable: false, ready: (made) => { controls = made; },
     };
   });
 }
-
-export default { render };

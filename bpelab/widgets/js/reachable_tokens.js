@@ -30,8 +30,8 @@ function render(context) {
     const boxes = data.labels.map((parts, node) => draw("g", {}, // the first rectangle hides the lines behind a label
       frame(node, "fill: var(--bl-page); stroke: none"), frame(node),
       draw("text", { x: middle[node], y: y(node) + 18 }, label(parts, draw, "tspan")), draw("title")));
-    const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "tokens above the tokens that they are made of" }, edges, boxes);
-    const box = make("div", { class: "bl-scroll", tabindex: 0, role: "region", "aria-label": "the graph of tokens" }, svg);
+    const svg = picture(width, height, "tokens above the tokens that they are made of", edges, boxes);
+    const box = region("bl-scroll", "the graph of tokens", svg);
 
     function show(step) {
       const added = new Set(data.added.slice(0, step)), missed = new Set(data.missed[step]);
@@ -50,10 +50,8 @@ function render(context) {
     }
     const sample = (kind, text) => make("li", {}, draw("svg", { width: 22, height: 14 }, draw("g", { class: `bl-box ${kind}` },
       draw("rect", { x: 1, y: 1, width: 20, height: 12, rx: 3 }))), text);
-    const legend = make("ul", { class: "bl-legend bl-inline" }, sample("bl-made", "the tokenizer's"),
+    const key = legend(sample("bl-made", "the tokenizer's"),
       sample("bl-good", "new, and reached"), sample("bl-looked", "new, and not reached"));
-    return { nodes: [box, legend], count: data.added.length, show, noun: "merge" };
+    return { nodes: [box, key], count: data.added.length, show, noun: "merge" };
   });
 }
-
-export default { render };

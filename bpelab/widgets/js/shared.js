@@ -1,23 +1,4 @@
-// What every figure shares: elements, labels, the reader's text box, and the controls that step.
-// Text from readers and tokenizers is inserted as text nodes, never as HTML.
-
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") node.addEventListener(name, value);
-    else node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
-  return node;
-}
-
-function make(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
-
-function draw(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
-}
+// What every figure shares: labels, the reader's text box, and the controls that step.
 
 // A label is [kind, text] parts (see visible.py). Bytes side by side are kept apart by a thin space.
 function label(parts, create = make, tag = "span") {
@@ -34,7 +15,7 @@ function flowing(attributes, parts, children = label(parts)) {
   const inside = parts.map(([kind], place) => (kind === "n" && place + 1 < parts.length ? "\n" : null));
   const box = make("span", attributes, children.map((node, place) => [node, inside[place]]));
   const first = parts.length && parts[0][0] === "s" ? make("wbr") : null;
-  return { box, nodes: [first, box, parts.length && parts[parts.length - 1][0] === "n" ? "\n" : null] };
+  return { box, nodes: [first, box, parts.length && parts.at(-1)[0] === "n" ? "\n" : null].filter(Boolean) };
 }
 
 function labelText(parts) {
@@ -42,12 +23,14 @@ function labelText(parts) {
 }
 
 function quote(parts) {
-  const text = labelText(parts);
-  return text.length > 40 ? `“${text.slice(0, 20)}…${text.slice(-10)}”` : `“${text}”`;
+  const chars = [...labelText(parts)];
+  return `“${(chars.length > 40 ? [...chars.slice(0, 20), "…", ...chars.slice(-10)] : chars).join("")}”`;
 }
 
+const digits = (number) => number.toLocaleString("en");
+
 function plural(count, noun) {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${digits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 // Scroll `node` into view within its box, without scrolling the page.
@@ -67,11 +50,10 @@ function makeControls({ count, show, noun = "step", playable = true, start = 0 }
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   const pause = Math.min(1100, Math.max(calm ? 1100 : 180, 24000 / count));
   const sentence = make("p", { class: "bl-say", "aria-live": "polite" });
-  const readout = make("span", { class: "bl-count" });
-  const button = (name, text, click) => make("button", { type: "button", class: `bl-button bl-${name}`, click }, text);
-  const back = button("back", "Back", () => { stop(); go(at - 1); });
-  const next = button("next", "Next", () => { stop(); go(at + 1); });
-  const play = button("play", "Play", () => (timer === null ? run() : stop()));
+  const readout = span("bl-count");
+  const back = button("Back", () => { stop(); go(at - 1); }, { class: "bl-button bl-back" });
+  const next = button("Next", () => { stop(); go(at + 1); }, { class: "bl-button bl-next" });
+  const play = button("Play", () => (timer === null ? run() : stop()), { class: "bl-button bl-play" });
   const slider = make("input", {
     type: "range", class: "bl-slider", min: 0, max: count, step: 1, "aria-label": `${noun}, of ${count}`,
     input: () => { stop(); go(Number(slider.value)); },
@@ -110,15 +92,18 @@ function makeControls({ count, show, noun = "step", playable = true, start = 0 }
   return { row, sentence, go, stop, key, place: () => at };
 }
 
+// Jupyter's shortcuts don't see what is typed in it; `key` does.
+const textArea = ({ key = () => {}, ...more }) => make("textarea", {
+  class: "bl-text", rows: 1, spellcheck: "false", ...more, keydown: (event) => { event.stopPropagation(); key(event); },
+});
+
 function makeTextBox(model) {
   let timer = null;
-  const area = make("textarea", {
-    class: "bl-text", rows: 1, spellcheck: "false",
+  const area = textArea({
     input: () => {
       clearTimeout(timer);
       timer = setTimeout(() => { model.set("text", area.value); model.save_changes(); }, 350);
     },
-    keydown: (event) => event.stopPropagation(), // Jupyter's shortcuts must not see what is typed
   });
   area.value = model.get("text");
   model.on("change:text", () => { if (document.activeElement !== area) area.value = model.get("text"); });
@@ -127,10 +112,9 @@ function makeTextBox(model) {
 
 // A text to write to a model, of at most `longest` characters: Enter calls `send`, Shift+Enter starts a new line.
 function messageArea(title, longest, send) {
-  return make("textarea", {
-    class: "bl-text", rows: 1, maxlength: longest, spellcheck: "false", "aria-label": title,
-    keydown: (event) => {
-      event.stopPropagation(); // Jupyter's shortcuts must not see what is typed
+  return textArea({
+    maxlength: longest, "aria-label": title,
+    key: (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       send();
@@ -138,25 +122,28 @@ function messageArea(title, longest, send) {
   });
 }
 
+// What is said after so many steps.
+const told = (data, step) => (step ? data.steps[step - 1].say : data.begin);
+
 // The step at which a figure opens: in the middle of what it plays; where it lists parts, before the first is chosen.
 const firstShown = ({ count, playable = true }) => (playable ? Math.ceil(count / 2) : 0);
 
 // Set up one figure. `build(data)` returns {nodes, count, show, ...} for `makeControls`, with `nodes` to put in the page;
-// `ask(model)` returns the input for the reader's text, shown if there is a kernel.
+// `ask(model)` returns the input for the reader's text, shown if a kernel or the page computes its data.
 function mount({ model, el }, title, build, ask = makeTextBox) {
   let controls = null;
   const problem = make("p", { class: "bl-error", role: "status", hidden: true });
-  const body = make("div", { class: "bl-body" });
+  const body = div("bl-body");
   const root = make("div", {
-    class: "bl", role: "group", "aria-label": title, tabindex: 0, keydown: (event) => controls && controls.key(event),
-  }, model.get("live") ? ask(model) : null, problem, body);
+    class: "bl", role: "group", "aria-label": title, tabindex: 0, keydown: (event) => controls?.key(event),
+  }, model.get("live") || model.get("own_text") ? ask(model) : null, problem, body);
 
   function redraw() {
-    if (controls) controls.stop();
+    controls?.stop();
     const data = model.get("data");
     const figure = build(data);
     controls = makeControls(figure);
-    const note = data.note ? make("p", { class: "bl-note" }, data.note) : null;
+    const note = data.note ? p("bl-note", data.note) : null;
     body.replaceChildren(controls.row, controls.sentence, ...figure.nodes, ...(note ? [note] : []));
     if (figure.ready) figure.ready(controls);
     controls.go(figure.start ?? firstShown(figure));

@@ -10,27 +10,26 @@ function render(context) {
     const written = data.segments.map((segment) => flowing({
       class: `bl-token ${colour(segment)}`, title: segment.by, click: stepTo(segment.start),
     }, segment.parts));
-    const text = make("div", { class: "bl-flow bl-tall" }, written.map(({ nodes }) => nodes));
+    const text = div("bl-flow bl-tall", written.map(({ nodes }) => nodes));
     const speakers = [...new Map(data.segments.map((segment) => [segment.by, segment])).values()];
     const item = (mark, ...words) => make("li", {}, mark, make("span", {}, ...words));
-    const legend = (...items) => make("ul", { class: "bl-legend bl-inline" }, ...items);
-    const whoWrote = legend(speakers.map((segment) => item(make("span", { class: `bl-swatch ${colour(segment)}` }), segment.by)));
+    const whoWrote = legend(speakers.map((segment) => swatch(colour(segment), segment.by)));
 
     const panels = data.panels.map((panel) => {
       const boxes = panel.tokens.map(([id, start, , control, mark]) => {
         const marks = ["bl-token", panel === naive && mark ? "bl-forged" : control ? "bl-control" : "", panel === ours && mark ? "bl-said" : ""];
         const go = stepTo(start);
-        const name = control ? make("span", { class: "bl-id" }, id) : null;
+        const name = control ? idOf(id) : null;
         return flowing({ class: marks.filter(Boolean).join(" "), click: go, mouseenter: go }, data.tokens[id], [label(data.tokens[id]), name]);
       });
-      const flow = make("div", { class: "bl-flow bl-tall" }, boxes.map(({ nodes }) => nodes));
-      const title = make("p", { class: "bl-head" }, plural(panel.tokens.length, "token"), make("span", { class: "bl-small" }, panel.title));
+      const flow = div("bl-flow bl-tall", boxes.map(({ nodes }) => nodes));
+      const title = heading(plural(panel.tokens.length, "token"), small(panel.title));
       return { panel, flow, spans: boxes.map(({ box }) => box), node: make("div", {}, title, flow) };
     });
     const key = legend(
-      item(make("span", { class: "bl-token bl-control" }, "a", make("span", { class: "bl-id" }, "1")), "control token, with its id"),
-      item(make("span", { class: "bl-token bl-said" }, "a"), "said by the assistant"),
-      item(make("span", { class: "bl-token bl-forged" }, "a"), "control token that a message forged"));
+      item(span("bl-token bl-control", "a", idOf("1")), "control token, with its id"),
+      item(span("bl-token bl-said", "a"), "said by the assistant"),
+      item(span("bl-token bl-forged", "a"), "control token that a message forged"));
 
     function show(step, by) {
       const [, first, last] = step ? ours.tokens[step - 1] : [0, -1, -1];
@@ -53,11 +52,9 @@ function render(context) {
         + `${said ? "The assistant said it. " : ""}${forged.length ? `Naively it belongs to the control token ${forged[0]}.` : ""}`;
     }
     return {
-      nodes: [make("p", { class: "bl-head" }, "Who wrote what"), text, whoWrote,
-        make("div", { class: "bl-two" }, panels.map(({ node }) => node)), key],
+      nodes: [heading("Who wrote what"), text, whoWrote,
+        div("bl-two", panels.map(({ node }) => node)), key],
       count: ours.tokens.length, show, noun: "token", playable: false, ready: (made) => { controls = made; },
     };
   });
 }
-
-export default { render };

@@ -20,15 +20,14 @@ function makeTokenPanel(name, point) {
   });
   const flow = listBox("bl-flow bl-tall", "Tokens", () => drawn.length, (at) => choose(at));
   const merges = listBox("bl-merges", "Merges", () => replay.stages.length, (n) => chooseMerge(n));
-  const ids = make("p", { class: "bl-mono bl-ids" }), bytes = make("p", { class: "bl-mono bl-ids" });
+  const ids = p("bl-mono bl-ids"), bytes = p("bl-mono bl-ids");
   const detail = make("p", { class: "bl-detail", "aria-live": "polite" });
-  const cut = make("div", { class: "bl-flow bl-tall" }), stage = make("div"), note = make("p", { class: "bl-note", hidden: true });
-  const head = (text) => make("p", { class: "bl-head" }, text);
-  const pieces = make("div", { hidden: true }, head("Pieces"), cut), made = make("div", {}, head("Merges"), merges);
+  const cut = div("bl-flow bl-tall"), stage = make("div"), note = make("p", { class: "bl-note", hidden: true });
+  const pieces = make("div", { hidden: true }, heading("Pieces"), cut), made = make("div", {}, heading("Merges"), merges);
   const node = make("div", {
     mouseover: (event) => follow(event), click: (event) => follow(event), mouseleave: () => choose(-1),
-    keydown: (event) => controls && controls.key(event),
-  }, stage, flow, note, detail, pieces, head("Ids"), ids, head("Bytes"), bytes, made);
+    keydown: (event) => controls?.key(event),
+  }, stage, flow, note, detail, pieces, heading("Ids"), ids, heading("Bytes"), bytes, made);
   let drawn = [], others = null, chosen = -1, controls = null, replay = { symbols: [], stages: [] };
 
   function follow({ target }) {
@@ -85,12 +84,12 @@ function makeTokenPanel(name, point) {
         ask("encode", text, { most: SHOWN }), traced ? ask("trace", text) : null, withPieces ? ask("pieces", text) : null,
       ]);
       const known = new Map([...all.bytes, ...(trace?.bytes ?? [])]);
-      const labelOf = (id) => (names.has(id) ? [["", names.get(id)]] : visible(known.get(id), library.look));
+      const labelOf = (id) => (names.has(id) ? [["", names.get(id)]] : labelBytes(known.get(id)));
       const token = (one) => ({ ...one, bytes: known.get(one.id), label: labelOf(one.id) });
-      if (controls) controls.stop();
+      controls?.stop();
       replay = trace ? mergeStages(trace) : { symbols: [], stages: [] };
       for (const one of replay.stages) one.label = mergeLabel(one, labelOf);
-      const last = replay.stages.length, size = new TextEncoder().encode(text).length;
+      const last = replay.stages.length, size = toBytes(text).length;
       function show(step) {
         const whole = step === last;
         const tokens = traced ? tokensAfter(replay, step) : all.ids.map((id, at) => ({ id, begin: at, stop: at + 1 }));
@@ -109,16 +108,16 @@ function makeTokenPanel(name, point) {
       merges.replaceChildren(...replay.stages.map((one, n) => make("span", { class: "bl-chip bl-made", "data-merge": n }, one.label)));
       made.hidden = !last;
       note.hidden = all.count <= SHOWN && traced;
-      note.textContent = `The first ${SHOWN.toLocaleString("en")} tokens are drawn, and all are counted. Merges are shown of `
-        + `${TRACED.toLocaleString("en")} characters at most.`;
+      note.textContent = `The first ${digits(SHOWN)} tokens are drawn, and all are counted. Merges are shown of `
+        + `${digits(TRACED)} characters at most.`;
       pieces.hidden = !cuts;
       cut.replaceChildren(...(cuts ?? []).slice(0, SHOWN).flatMap((piece, at) => flowing(
-        { class: `bl-token bl-hue${at % 4}` }, visible(new TextEncoder().encode(piece), library.look)).nodes.filter(Boolean)));
+        { class: `bl-token bl-hue${at % 4}` }, labelBytes(toBytes(piece))).nodes));
       return all;
     },
     // Which bytes of the text each token stands for, or null if tokens aren't the text's own bytes.
     ranges(text) {
-      const given = new TextEncoder().encode(text), end = drawn.length ? stop(drawn[drawn.length - 1]) : 0;
+      const given = toBytes(text), end = drawn.length ? stop(drawn.at(-1)) : 0;
       const same = drawn.every(({ from, bytes: own }) => own.every((byte, n) => byte === given[from + n]));
       return same ? { all: new Set(drawn.map(range)), end } : null;
     },
@@ -126,7 +125,7 @@ function makeTokenPanel(name, point) {
     compare(ranges) { others = ranges; markDifferent(); },
     // Light up the tokens that have some of the bytes from `begin` to `end`.
     light: (begin, end) => lightTokens((at) => drawn[at].from < end && stop(drawn[at]) > begin),
-    stop: () => controls && controls.stop(),
+    stop: () => controls?.stop(),
   };
 }
 
@@ -134,8 +133,8 @@ function makeTokenPanel(name, point) {
 function tokenBoxes({ id, label: parts, isNew }, at, names) {
   const special = names.has(id), colour = special ? "bl-forged" : isNew ? "bl-new" : `bl-hue${at % 4}`;
   const { nodes, box } = flowing({ class: `bl-token ${colour}`, title: `id ${id}`, "data-token": at }, parts);
-  if (special) box.append(make("span", { class: "bl-id" }, String(id)));
-  return nodes.filter(Boolean);
+  if (special) box.append(idOf(id));
+  return nodes;
 }
 
 // What a merge joins, such as “st” + “r”, or a piece that no merge makes.

@@ -16,12 +16,12 @@ function render(context) {
       for (const [first, last, characters] of [...panel.split].reverse()) {
         for (let place = first; place <= last; place++) shared.set(place, characters);
         const group = make("span", { class: "bl-split", title: `${characters}, spread over ${last - first + 1} tokens` },
-          make("span", { class: "bl-whole" }, characters), nodes.slice(first, last + 1));
+          span("bl-whole", characters), nodes.slice(first, last + 1));
         nodes.splice(first, last - first + 1, group);
       }
-      const flow = make("div", { class: "bl-flow bl-tall" }, nodes);
-      const detail = make("p", { class: "bl-detail" });
-      const title = make("p", { class: "bl-head" }, panel.title, make("span", { class: "bl-small" }, panel.summary));
+      const flow = div("bl-flow bl-tall", nodes);
+      const detail = p("bl-detail");
+      const title = heading(panel.title, small(panel.summary));
       return { panel, flow, spans, shared, detail, node: make("div", {}, title, flow, detail) };
     });
 
@@ -37,7 +37,7 @@ function render(context) {
         const end = panel.starts[found + 1] - 1;
         const where = end === panel.starts[found] ? `byte ${end}` : `bytes ${panel.starts[found]} to ${end}`;
         const part = shared.has(found) ? `, part of ${shared.get(found)}` : "";
-        detail.append(make("strong", {}, `id ${panel.ids[found]}`), ` · ${where} · `, make("span", { class: "bl-mono" }, bytes));
+        detail.append(make("strong", {}, `id ${panel.ids[found]}`), ` · ${where} · `, mono(bytes));
         return `${panel.title ? `${panel.title}: ` : ""}${quote(parts)}, id ${panel.ids[found]}${part}.`;
       });
       return step ? says.filter(Boolean).join(" ") : data.say;
@@ -48,5 +48,3 @@ function render(context) {
     };
   });
 }
-
-export default { render };

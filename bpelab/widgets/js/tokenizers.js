@@ -2,6 +2,8 @@
 
 let library = null; // what startLibrary made
 
+const toBytes = (text) => new TextEncoder().encode(text), labelBytes = (bytes) => visible(bytes, library.look);
+
 async function startLibrary({ library: make, core, patterns, looks }) {
   const resources = { core: Uint8Array.from(atob(core), (char) => char.charCodeAt(0)), patterns };
   const module = await WebAssembly.compile(resources.core), { TokenizerService } = make(resources);
@@ -61,7 +63,7 @@ function inPage(tokenizer) {
   return {
     encode: (text) => [...tokenizer.encode(text)],
     special: (id) => names.has(id),
-    label: (id) => (names.has(id) ? [["", names.get(id)]] : visible(tokenizer.bytesOf(id), library.look)),
+    label: (id) => (names.has(id) ? [["", names.get(id)]] : labelBytes(tokenizer.bytesOf(id))),
   };
 }
 // The tokenizer of a figure's data.

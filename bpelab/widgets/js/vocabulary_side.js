@@ -41,8 +41,7 @@ function makeVocabularySide(name, vocabularies, service, { start, point, update,
     select.value = side.chosen.key;
   }
   function offered(own) {
-    const get = make("button", { type: "button", class: "bl-button", click: () => fetchIt(own, get) },
-      `Fetch it from ${new URL(own.address).host}`);
+    const get = button(`Fetch it from ${new URL(own.address).host}`, () => fetchIt(own, get));
     return [`${own.title} is not in this page. It would come from `, make("code", {}, own.address),
       ". That server sees that you fetch it; your text stays here. ", get];
   }
