@@ -29,6 +29,17 @@ def install_command(*extras: str, pip: str = "pip install", build: bool = False)
     return f"{pip} {_from_folder(names) or _from_origin(names, build) or _from_elsewhere(names)}"
 
 
+def is_pure_wheel() -> bool:
+    """Return whether this copy was installed from a wheel that runs anywhere, and so has no C by intention."""
+    from importlib import metadata
+
+    try:
+        wheel = metadata.distribution("bpelab").read_text("WHEEL") or ""
+    except metadata.PackageNotFoundError:
+        return False
+    return "Root-Is-Purelib: true" in wheel and _from_folder("") is None
+
+
 def from_repository(address: str, *extras: str) -> str:
     """Return pip's requirement for bpelab, with these extras, from the repository at `address`.
 

@@ -5,6 +5,7 @@ Chapter: File formats.
 
 from typing import Any
 
+from .._support.gc_paused import gc_paused
 from ..formats.gguf_pre_match import find_gguf_pre
 from ..formats.listing import printable
 from ..native import recovered_merges
@@ -17,6 +18,7 @@ from .superwords import superwords
 SAMPLE = "Hello, world! 12345 naïve 日本語 it's"
 
 
+@gc_paused()
 def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     """Return sizes, components, special tokens, a sample encoding and lint findings, as JSON values.
 

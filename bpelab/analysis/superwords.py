@@ -46,12 +46,14 @@ def superwords(tokenizer: BPETokenizer, word_pattern: str | None = None) -> list
     if word_pattern is None and own_pattern is not None and own_pattern.cuts_words:
         return []
     word = Split(word_pattern or WIDEST)
-
-    def goes_on(token: bytes) -> bool:
-        text = token.decode("utf-8", "ignore").replace("\u2581", " ")  # SentencePiece's space
-        return (word_pattern is not None or len(text.split()) > 1) and len(word.split(text)) > 1
-
-    return sorted(token_id for token_id, token in tokenizer.model.tokens.items() if goes_on(token))
+    tokens = tokenizer.model.tokens
+    decoded = (token.decode("utf-8", "ignore") for token in tokens.values())
+    texts = (text.replace("\u2581", " ") for text in decoded)  # SentencePiece's space
+    return sorted(
+        token_id
+        for token_id, text in zip(tokens, texts)
+        if (word_pattern is not None or len(text.split()) > 1) and len(word.split(text)) > 1
+    )
 
 
 def words_alone(tokenizer: BPETokenizer, ids: Collection[int]) -> BPETokenizer | None:

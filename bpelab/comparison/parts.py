@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .._support.first_difference import first_difference
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError
 from ..formats.published_patterns import same_ids_with_classic
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 ROLES = ("bos", "eos", "pad", "unk")
+SHOWN = 120
+"""The most characters of a component that a sentence shows."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def differing_parts(first: TokenizerSpec, second: TokenizerSpec) -> Iterator[Par
         yield from _added_tokens(first.special_tokens, second.special_tokens)
     if first.normalizer != second.normalizer:
         strings = [*strings_of(first.normalizer), *strings_of(second.normalizer)]
-        sentence = f"{_shown(first.normalizer)} and {_shown(second.normalizer)}"
+        sentence = _both(first.normalizer, second.normalizer)
         yield Part("normalizer", sentence, "normalizer", texts=tuple(placed(strings)), hint="".join(strings)[:20])
     if first.pre_tokenizer != second.pre_tokenizer:
         yield _pre_tokenizers(first, second)
@@ -65,8 +68,9 @@ def differing_parts(first: TokenizerSpec, second: TokenizerSpec) -> Iterator[Par
         hint = "".join(dict.fromkeys("".join(model.texts[:20])))
         yield Part(model.part, model.sentence, "model", model.proved_equal, model.texts, hint)
     if first.resolved_post_processor != second.resolved_post_processor:
-        sentence = f"{_shown(first.post_processor)} and {_shown(second.post_processor)}"
-        yield Part("post-processor", sentence, "post_processor")
+        nothing = _adds_nothing(first) and _adds_nothing(second)
+        sentence = _both(first.post_processor, second.post_processor) + (", which add nothing" if nothing else "")
+        yield Part("post-processor", sentence, "post_processor", nothing)
 
 
 def _added_tokens(first: SpecialTokens, second: SpecialTokens) -> Iterator[Part]:
@@ -96,16 +100,13 @@ def _pre_tokenizers(first: TokenizerSpec, second: TokenizerSpec) -> Part:
         all(it is None or (it.cuts_nothing and not it.emits_byte_alphabet) for it in (one, two))
         and first.model.is_byte_level
     ):
-        return Part("pre-tokenizer", f"{_shown(one)} and {_shown(two)}, which cut nothing", "pre_tokenizer", True)
+        return Part("pre-tokenizer", f"{_both(one, two)}, which cut nothing", "pre_tokenizer", True)
     splits = [None if it is None else it.as_single_split for it in (one, two)]
     if one is None or two is None or splits[0] is None or splits[1] is None:
         strings = [*strings_of(one), *strings_of(two)]
-        sentence = f"{_shown(one)} and {_shown(two)}"
-        return Part(
-            "pre-tokenizer", sentence, "pre_tokenizer", texts=tuple(placed(strings)), hint="".join(strings)[:20]
-        )
-    shown = (one, two) if splits[0] == splits[1] else splits
-    sentence = f"{_shown(shown[0])} and {_shown(shown[1])}"
+        hint = "".join(strings)[:20]
+        return Part("pre-tokenizer", _both(one, two), "pre_tokenizer", texts=tuple(placed(strings)), hint=hint)
+    sentence = _both(one, two) if splits[0] == splits[1] else _both(*splits)
     try:
         found = compare_patterns(splits[0].pattern, splits[1].pattern, splits[0].dialect, splits[1].dialect)
     except NotRegular as reason:
@@ -149,6 +150,23 @@ def _names(names: list[str]) -> str:
     return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
-def _shown(component: object) -> str:
-    text = "none" if component is None else repr(component)
-    return text if len(text) <= 120 else text[:120] + "…"
+def _adds_nothing(spec: TokenizerSpec) -> bool:
+    """Return whether the ids of a text, and of two, stay as they are after the post-processor."""
+    after, special = spec.resolved_post_processor, spec.special_tokens
+    return after is None or (after.apply((0,), special) == [0] and after.apply((0,), special, (1,)) == [0, 1])
+
+
+def _both(one: object, two: object) -> str:
+    """Return two components as a sentence shows them: the beginning or, if it is the same, where they differ.
+
+    >>> _both("a" * 200, None)[110:]
+    'aaaaaaaaaa… and none'
+    >>> _both("a" * 200 + "b", "a" * 200 + "c")[50:]
+    "aaaaaaaaaaab' and …aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac'"
+    """
+    shown = ["none" if component is None else repr(component) for component in (one, two)]
+    alike = first_difference(*shown)
+    start = alike - SHOWN // 2 if SHOWN * 3 // 4 < alike < max(map(len, shown)) else 0
+    return " and ".join(
+        "…" * (start > 0) + text[start : start + SHOWN] + "…" * (len(text) > start + SHOWN) for text in shown
+    )

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from ..encoders.heap import HeapEncoder
 from ..model.bpe import BPEModel
+from ..model.lazy_model import are_distinct
 from ..model.trace import MergeStep
 from ..native import last_merges, recovered_merges
 
@@ -63,7 +64,7 @@ def derive_tokens(model: BPEModel) -> Derivations:
 def _merge_each(model: BPEModel, token_ids: list[int]) -> dict[int, tuple[int, int]]:
     """Return the two parts of each token that merging makes, by merging each: in C if all ranks are distinct."""
     columns = None if model.columns is None else model.columns.merges
-    if columns is not None and len(set(columns[0])) == len(columns[0]):
+    if columns is not None and are_distinct(columns[0]):
         made = last_merges(columns, token_ids, *_symbols_of(model, [model.tokens[token_id] for token_id in token_ids]))
         if made is not None:
             return made

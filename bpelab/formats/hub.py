@@ -80,12 +80,12 @@ def other_sources(name: str) -> str:
         return ""
     advice = f'; if it is a repository on the Hugging Face Hub, call from_huggingface("{name}")'
     try:
-        from .tiktoken_registry import encoding_name
+        from .tiktoken_registry import nearest_known
 
-        encoding_name(name)
-    except (ImportError, ValueError):
-        return advice
-    return f'{advice}; for tiktoken\'s, call from_tiktoken("{name}")'
+        known = nearest_known(name)
+    except ImportError:
+        known = None
+    return f'{advice}; for tiktoken\'s, call from_tiktoken("{known}")' if known else advice
 
 
 def download(

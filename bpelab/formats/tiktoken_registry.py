@@ -52,11 +52,21 @@ def encoding_name(name: str) -> str:
         encoding: str = tiktoken.encoding_name_for_model(name)
         return encoding
     except KeyError:
-        from .._support.nearest_name import nearest
-
-        suggestion = nearest(name, [*encodings, *tiktoken.model.MODEL_TO_ENCODING])
+        suggestion = nearest_known(name)
         advice = f"did you mean {suggestion}?" if suggestion else f"its encodings are {', '.join(encodings)}"
         raise ValueError(f"tiktoken has no encoding or model named {name!r}: {advice}") from None
+
+
+def nearest_known(name: str) -> str | None:
+    """Return the encoding or the model that tiktoken knows and whose name is the most similar; None if none is.
+
+    >>> nearest_known("cl100k"), nearest_known("gpt4o"), nearest_known("my-model")
+    ('cl100k_base', 'gpt-4o', None)
+    """
+    from .._support.nearest_name import nearest
+
+    tiktoken = import_tiktoken()
+    return nearest(name, [*tiktoken.list_encoding_names(), *tiktoken.model.MODEL_TO_ENCODING])
 
 
 def _from_cache(name: str) -> TokenizerSpec | None:

@@ -74,6 +74,15 @@ def merge_columns_of(model: BPEModel) -> MergeColumns:
     return merge_columns(model.merges) if columns is None else columns
 
 
+def are_distinct(ranks: Numbers) -> bool:
+    """Return whether no two merges have the same rank; `ranks` ascend, and are nearly always 0, 1, 2 ...
+
+    >>> are_distinct(array("I", [0, 1])), are_distinct(array("I", [0, 2])), are_distinct(array("I", [0, 0]))
+    (True, True, False)
+    """
+    return ranks == array("I", range(len(ranks))) or len(set(ranks)) == len(ranks)
+
+
 def merge_columns(merges: Mapping[Pair, Merge]) -> MergeColumns:
     """Return the rank, the left, the right and the new id of each merge, in the order of ranks."""
     rows = sorted((rank, *pair, new) for pair, (rank, new) in merges.items())

@@ -15,7 +15,7 @@ One file a stage:
   split_steps.h, adjacency.h
 - encoding: piece_keys.h, piece_cache.h, vocabulary.h, building.h, checks.h, table_file.h, cuts.h, initial_symbols.h,
   runs.h, merge.h, batched_merge.h, encode.h, superwords.h, utf8.h, decode.h
-- files and vocabularies: json_text.h, model_json.h, merge_recovery.h, derivations.h
+- files and vocabularies: json_text.h, model_json.h, merge_recovery.h, derivations.h, positions.h
 - training: count.h, pairs.h, limits.h, replace.h, learn.h, pair_counts.h, phrases.h, phrase_parts.h
 - used by all: common.h, instruction_sets.h, huge_pages.h, scratch.h
 - Python types: module.c, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h
@@ -129,8 +129,10 @@ def recovered_merges(model: BPEModel) -> RecoveredMerges:
     columns = model.columns
     if "recovered_merges" in vars(model) or columns is None or columns.merges is None or extension() is None:
         return model.recovered_merges
+    from ..model.lazy_model import are_distinct
+
     ranks = columns.merges[0]
-    if len(set(ranks)) < len(ranks) or columns.highest >= HIGHEST_IN_ROWS:
+    if not are_distinct(ranks) or columns.highest >= HIGHEST_IN_ROWS:
         return model.recovered_merges
     from .._support.gc_paused import gc_paused
     from ..model.merge_recovery import RecoveredMerges

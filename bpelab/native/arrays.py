@@ -16,12 +16,12 @@ from ..boundaries.from_vocabulary import VocabularyBoundaries
 from ..encoders.superwords import SUPERWORD
 from ..model.bpe import BPEModel
 from ..model.initial_symbols import InitialSymbols
-from ..model.lazy_model import merge_columns_of
+from ..model.lazy_model import are_distinct, merge_columns_of
 from ..model.rank_merges import RankMerges
 from . import ID_LIMIT
 
 if TYPE_CHECKING:
-    from ..model.lazy_model import MergeColumns
+    from ..model.lazy_model import MergeColumns, Numbers
     from ._core import Encoder
     from .plan import Level
 
@@ -121,20 +121,18 @@ def _rank_order(model: BPEModel, listed: MergeColumns | None) -> list[int]:
 def _merges(model: BPEModel, listed: MergeColumns, order: list[int]) -> tuple[array[int], array[int], bool] | None:
     """Return the merges by rank: (left, right, merge) triples, each merge's token, whether each token has one merge.
 
-    Return None if there are too many, or if two tokens share a rank.
+    Return None if there are too many, if two tokens share a rank, or if one merges with the empty token.
     """
     if len(listed[0]) > MAX_MERGES:
         return None
-    highest = max(order, default=0)
-    index: dict[int, int] | list[int] = dict(zip(order, range(len(order))))
-    if highest < 4 * len(order):  # looked up faster in a list
-        rows = array("i", bytes(4 * (highest + 1)))
-        for at, token_id in enumerate(order):
-            rows[token_id] = at
-        index = rows.tolist()
-    ranks, (left, right, new) = listed[0], (array("i", map(index.__getitem__, column)) for column in listed[1:])
-    number, results = array("i", range(len(ranks))), array("I", new)  # each pair's merge, and each merge's token
-    if len(set(ranks)) < len(ranks):  # several pairs are one merge
+    ranks = listed[0]
+    try:
+        left, right, new = (_positions(order, column) for column in listed[1:])
+    except KeyError:  # the empty token isn't in the order
+        return None
+    # Each pair's merge, and each merge's token.
+    number, results = array("i", range(len(ranks))), array("I", new.tobytes())
+    if not are_distinct(ranks):  # several pairs are one merge
         number, results = array("i"), array("I")
         for rank, token, before in zip(ranks, new, chain([-1], ranks)):
             if rank != before:
@@ -148,6 +146,16 @@ def _merges(model: BPEModel, listed: MergeColumns, order: list[int]) -> tuple[ar
         model.initial_symbols.prefix or model.initial_symbols.suffix
     )  # a token is its two parts
     return pairs, results, concatenated and len(set(results)) == len(results)
+
+
+def _positions(order: list[int], ids: Numbers) -> array[int]:
+    """Return where each of `ids` is in `order`."""
+    from ._core import positions
+
+    if max(order, default=0) < 4 * len(order):
+        return array("i", positions(array("I", order), ids))
+    index = dict(zip(order, range(len(order))))  # a row for each id would take far more memory
+    return array("i", map(index.__getitem__, ids))
 
 
 def _extra_ids(model: BPEModel, initial_symbols: InitialSymbols) -> list[int]:

@@ -3,8 +3,8 @@
 from contextlib import suppress
 from threading import Lock
 
-from .._support.nearest_name import nearest
 from ..formats.tiktoken_encoding import import_tiktoken
+from ..formats.tiktoken_registry import nearest_known
 from ..tokenizer import BPETokenizer
 from .core import Encoding
 
@@ -37,13 +37,14 @@ def get_encoding(encoding_name: str) -> Encoding:
 
 def _advice(name: str, names: list[str]) -> str:
     """Return advice on what to call instead of `get_encoding` with an unknown name."""
-    suggestion, model = nearest(name, names), name.lower()
+    suggestion, model = nearest_known(name), name.lower()
     if model not in names:
         with suppress(KeyError):
             found = import_tiktoken().encoding_name_for_model(model)
             return f'it is a model, whose encoding is {found}: call encoding_for_model("{model}")'
     if suggestion is not None:
-        return f"did you mean {suggestion}?"
+        meant = suggestion if suggestion in names else f'encoding_for_model("{suggestion}")'
+        return f"did you mean {meant}?"
     return f"there are {', '.join(names)}; encoding_for_model takes models"
 
 

@@ -122,3 +122,32 @@ def test_every_message_asks_the_one_place():
         assert path.name == "install.py" or not re.search(r"pip install .{0,20}bpelab|bpelab\[[\w,]+\]", text), path
         named |= set(re.findall(r"install_command\(['\"](\w+)", text))
     assert {"chat", "tiktoken"} <= named <= set(extras)
+
+
+def is_pure(package: Path) -> bool:
+    program = "import bpelab._support.install as i; print(i.is_pure_wheel())"
+    words, env = [sys.executable, "-S", "-c", program], {**os.environ, "PYTHONPATH": str(package)}
+    done = subprocess.run(words, cwd=package.parent, env=env, capture_output=True, text=True, check=True)
+    return done.stdout == "True\n"
+
+
+def test_a_wheel_that_runs_anywhere(tmp_path):
+    assert not is_pure(put_installed(tmp_path / "unpacked"))
+    for pure in (True, False):
+        package = put_installed(tmp_path / str(pure))
+        (package / "bpelab-0.1.0.dist-info" / "WHEEL").write_text(f"Root-Is-Purelib: {str(pure).lower()}\n")
+        assert is_pure(package) == pure
+    (tmp_path / "True" / "pyproject.toml").write_text('[project]\nname = "bpelab"\n')
+    assert not is_pure(tmp_path / "True")  # a clone
+
+
+@pytest.mark.parametrize(("pure", "said"), [(True, "with the same ids"), (False, "needs a C compiler")])
+def test_doctor_tells_users_of_that_wheel_to_install_nothing(monkeypatch, pure, said):
+    from bpelab import native
+    from bpelab.chat.hardware import report
+
+    monkeypatch.setattr(native, "extension", lambda: None)
+    monkeypatch.setattr(report, "is_pure_wheel", lambda: pure)
+    sentence = report._encoder()
+    assert sentence.startswith("Text is encoded in Python") and said in sentence
+    assert ("pip install" in sentence) != pure

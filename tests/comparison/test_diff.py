@@ -243,7 +243,7 @@ def test_what_is_no_matter_of_a_text():
     assert (found.text, found.other_ids, found.parts[0].part) == ("", (first.token_to_id("<s>"),), "post-processor")
 
 
-@pytest.mark.parametrize("name", ["GPT2Tokenizer", "LlamaTokenizerFast"])
+@pytest.mark.parametrize("name", ["GPT2Tokenizer", "LlamaTokenizerFast", "RobertaTokenizer"])
 def test_what_transformers_5_makes_of_a_file(tmp_path, name):
     """Its class for the name in the config brings a pre-tokenizer of its own, as with Granite and DeepSeek."""
     transformers = pytest.importorskip("transformers")

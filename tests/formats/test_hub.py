@@ -498,6 +498,9 @@ def test_a_name_of_the_hub_or_of_tiktoken_is_told_from_a_path(tmp_path, monkeypa
             BPETokenizer.from_pretrained(name)
         known = name in tiktoken.list_encoding_names() or name in tiktoken.model.MODEL_TO_ENCODING
         assert hub.format(name) in str(caught.value) and (theirs.format(name) in str(caught.value)) == known
+    for name, meant in (("GPT-4", "gpt-4"), ("cl100k", "cl100k_base")):
+        with pytest.raises(TokenizerFileError, match=rf"from_tiktoken\(\"{meant}\"\)$"):
+            BPETokenizer.from_pretrained(name)
     for path in (
         "./gpt2",
         str(tmp_path / "gpt2"),

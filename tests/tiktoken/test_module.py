@@ -134,6 +134,8 @@ def test_unknown_names():
             ours.get_encoding(name)
     with pytest.raises(ValueError, match=r"did you mean gpt2\?"):
         ours.get_encoding("GPT2")
+    with pytest.raises(ValueError, match=r'did you mean encoding_for_model\("gpt-4o"\)\?'):
+        ours.get_encoding("gpt4o")
     with pytest.raises(KeyError, match=r"did you mean gpt-4\?"):
         ours.encoding_for_model("GPT-4")
     with pytest.raises(KeyError, match=r'call get_encoding\("cl100k_base"\)'):

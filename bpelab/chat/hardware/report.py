@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ..._support.install import is_pure_wheel
 from ...errors import BackendError, MissingDependencyError
 from ..models.find import ModelFiles
 from ..models.suggested import to_try
@@ -51,6 +52,11 @@ def _encoder() -> str:
     try:
         require_extension()
     except MissingDependencyError as error:
+        if is_pure_wheel():
+            return (
+                "Text is encoded in Python, with the same ids: bpelab was installed from the wheel that runs anywhere. "
+                "A wheel for this machine encodes in C."
+            )
         return f"Text is encoded in Python: {error}"
     return "Text is encoded in C: the extension is built."
 
