@@ -14,7 +14,9 @@ from ..streaming import StreamDecoder
 from .generation import Generated, Reason
 
 if TYPE_CHECKING:
+    from ..chat_templates.fit_to_context import FittedConversation
     from ..tokenizer import BPETokenizer
+    from .history import History
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,14 @@ class ActiveResponse:
     Attributes:
         cancelled: set by the caller to end it.
         reason: why it ended; "cancelled" until then.
+        asked: the history with the question, and the prompt; None until then, and for a completion.
         prompt_tokens, reused, divergence, dropped: as in `Response`.
     """
 
     def __init__(self, tokenizer: "BPETokenizer") -> None:
         self.cancelled = False
         self.reason: Reason = "cancelled"
+        self.asked: tuple[History, FittedConversation] | None = None
         self.prompt_tokens = self.reused = 0
         self.divergence: Divergence | None = None
         self.dropped: tuple[Message, ...] = ()

@@ -5,11 +5,12 @@ Chapter: Chat on your hardware.
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from dataclasses import asdict
 
 from ..._support.textio import valid_text
+from ...chat.response import StreamedToken
 from ...chat.session import ChatSession
 from ...errors import BPELabError
 from .output import Screen, one_line_error
@@ -27,27 +28,31 @@ def answer_lines(session: ChatSession, lines: Iterable[str], screen: Screen, *, 
         if not line.strip():
             continue
         try:
-            with closing(session.stream(valid_text(line))) as pieces:
-                for piece in pieces:
-                    if not as_json:
-                        screen.piece(piece)
+            if show(session, session.stream(valid_text(line)), screen, as_json=as_json):
+                return 130
         except BPELabError as error:
             screen.end()
             print(f"bpelab: {one_line_error(error)}", file=sys.stderr)
             if as_json:
                 _json_line(screen, {"error": str(error)})
             code = 1
-            continue
-        answer = session.last
-        assert answer is not None
-        if as_json:
-            changed = answer.divergence and {"place": answer.divergence.place, "reason": answer.divergence.reason}
-            _json_line(screen, asdict(answer) | {"dropped": len(answer.dropped), "divergence": changed})
-        else:
-            screen.end(empty_line=True)
-        if answer.reason == "cancelled":
-            return 130
     return code
+
+
+def show(session: ChatSession, pieces: Generator[StreamedToken, None, None], screen: Screen, *, as_json: bool) -> int:
+    """Show one answer or completion. Returns the exit code: 130 if it was stopped, else 0. Raises BPELabError."""
+    with closing(pieces):
+        for piece in pieces:
+            if not as_json:
+                screen.piece(piece)
+    answer = session.last
+    assert answer is not None
+    if as_json:
+        changed = answer.divergence and {"place": answer.divergence.place, "reason": answer.divergence.reason}
+        _json_line(screen, asdict(answer) | {"dropped": len(answer.dropped), "divergence": changed})
+    else:
+        screen.end(empty_line=True)
+    return 130 if answer.reason == "cancelled" else 0
 
 
 def _json_line(screen: Screen, data: dict[str, object]) -> None:
