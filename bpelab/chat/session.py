@@ -58,6 +58,7 @@ class ChatSession:
             template writes its text unchanged. Otherwise its text is encoded again, which may give other ids: then the
             cache is lost from there on. `Response.divergence` says where ids changed, `diverges` where they would.
         max_new_tokens: the most tokens of one answer.
+        top_tokens: how many of the most likely tokens to stream with each token, with their probabilities.
         n_ctx, n_gpu_layers, threads, device: as for `open_backend`. If no device is given and a GPU fails or runs out
             of memory, the processor is used, with a warning (`bpelab.chat.opening.GPUFallback`).
         sampling: how tokens are chosen.
@@ -86,6 +87,7 @@ class ChatSession:
         system: str | None = None,
         keep_ids: bool = True,
         max_new_tokens: int = 256,
+        top_tokens: int = 0,
         n_ctx: int | None = None,
         n_gpu_layers: int | None = None,
         threads: int | None = None,
@@ -95,8 +97,9 @@ class ChatSession:
         **options: Any,
     ) -> None:
         check_size(max_new_tokens, "max_new_tokens", 1)
+        check_size(top_tokens, "top_tokens")
         check_flags(keep_ids=keep_ids)
-        self.max_new_tokens = max_new_tokens
+        self.max_new_tokens, self.top_tokens = max_new_tokens, top_tokens
         self.sampling = replace(sampling, **{name: options.pop(name) for name in SETTINGS if name in options})
         self._options = {"n_ctx": n_ctx, "n_gpu_layers": n_gpu_layers, "threads": threads, "device": device}
         self._opened = backend if isinstance(backend, Backend) else None
@@ -333,6 +336,7 @@ class ChatSession:
             self.sampling,
             max_new_tokens=self.max_new_tokens,
             stop=self.stop,
+            top_tokens=self.top_tokens,
             cancelled=lambda: turn.cancelled,
         )
         try:

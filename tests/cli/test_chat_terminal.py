@@ -12,8 +12,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from bpelab.chat.backends import close_backends
 from bpelab.chat.session import ChatSession
-from bpelab.cli.chat.output import escape_controls, show_token, wants_colours
+from bpelab.cli.chat.output import escape_controls, probability_line, show_token, wants_colours
 from bpelab.cli.main import main
 
 from ..chat.tiny import tiny_tokenizer, write_tiny_llama
@@ -200,6 +201,10 @@ def test_settings_and_asking_again():
             ("/set temperature 0.5", "temperature is 0.5"),
             ("/set top_k 3", "top_k is 3"),
             ("/set max_new_tokens 9", "max_new_tokens is 9"),
+            ("/set top_tokens -1", "a whole number from 0 up"),
+            ("/set top_tokens 1", "top_tokens is 1"),
+            ("Hello", " 0.962   '"),
+            ("/set top_tokens 0", "top_tokens is 0"),
             ("/set temprature 1", "there is no setting temprature: did you mean temperature?"),
             ("/set temperature hot", "/set temperature needs a number, not 'hot'"),
             ("/set top_p 7", "top_p"),
@@ -457,6 +462,20 @@ def test_a_base_model_is_not_asked(run, base):
     assert (code, err) == (0, "") and out
 
 
+def test_top_tokens_in_a_pipe(run, llama):
+    words = (*model(llama), "--max-new-tokens", 8, "--prompt", "Rain", "--top-tokens", 3)
+    close_backends()  # here and below: what a cache holds was rounded differently
+    expected = list(ChatSession(llama, backend="reference", max_new_tokens=8, top_tokens=3).stream("Rain"))
+    close_backends()
+    assert run(*words)[1] == "".join(probability_line(piece) + "\n" for piece in expected)
+    close_backends()
+    tokens = json.loads(run(*words, "--json")[1])["tokens"]
+    for shown, piece in zip(tokens, expected, strict=True):
+        for one, other in ((shown, piece), *zip(shown["top"], piece.top, strict=True)):
+            assert (one["id"], one["probability"]) == (other.id, other.probability)
+    assert "tokens" not in json.loads(run(*model(llama), "--max-new-tokens", 2, "--prompt", "Rain", "--json")[1])
+
+
 def test_settings(run, llama, tmp_path):
     session = ChatSession(llama, backend="reference", max_new_tokens=9)
     session.ask("Rain")
@@ -503,7 +522,7 @@ def test_not_a_gguf(tmp_path, capsys):
 
 
 def test_wrong_usage(capsys):
-    for words in (["--max-new-tokens", "0"], ["--n-ctx", "x"], ["--nonsense"], ["--model", "x"]):
+    for words in (["--max-new-tokens", "0"], ["--n-ctx", "x"], ["--nonsense"], ["--top-tokens", "0"], ["--model", "x"]):
         with pytest.raises(SystemExit) as left:
             main(["chat", *words])
         assert left.value.code == 2

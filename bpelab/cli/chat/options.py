@@ -54,6 +54,13 @@ def add_answer_options(parser: ArgumentParser, what: str) -> None:
     )
     parser.add_argument("--seed", type=int, metavar="N", help="random seed, to repeat the same choices")
     parser.add_argument("--tokens", action="store_true", help="show where tokens begin and end")
+    parser.add_argument(
+        "--top-tokens",
+        type=positive_int,
+        default=0,
+        metavar="N",
+        help="show a line for each token: its probability, then the N likeliest tokens at this place",
+    )
 
 
 def prepare_process(threads: int | None) -> None:
@@ -101,6 +108,7 @@ def open_session(args: Namespace, *, template: str | None = None, system: str | 
     )
     if told and session.choice is not None:
         print(f"Took {session.choice.backend} on {session.backend.device}: {session.choice.why}.", file=sys.stderr)
+    session.top_tokens = args.top_tokens
     if args.max_new_tokens is not None:
         session.max_new_tokens = args.max_new_tokens
     return session

@@ -18,6 +18,8 @@ from .line_editing import line_editing
 from .output import Screen, one_line_error
 
 LEAVE = ("quit", "exit")
+LEAST = {"max_new_tokens": 1, "top_tokens": 0}
+"""Settings that are a session's own -> the least value."""
 HELP = '''\
 A message ends with its line. After a backslash at its end it goes on; """ starts and ends a message of many lines.
 /help          this
@@ -27,7 +29,7 @@ A message ends with its line. After a backslash at its end it goes on; """ start
 /load FILE     continue a conversation from a file
 /retry         ask the last question again
 /raw TEXT      let the model continue TEXT, without the template and outside the conversation
-/set NAME N    change a setting (temperature, top_p, max_new_tokens ...); without NAME, show them
+/set NAME N    change a setting (temperature, top_p, max_new_tokens, top_tokens ...); without NAME, show them
 /tokens        show where tokens begin and end, or stop showing it
 /stats         what the last answer cost
 /quit          leave; so do quit, exit and Ctrl-D
@@ -175,22 +177,22 @@ class Terminal:
     def _set(self, rest: str) -> None:
         name, _, value = rest.partition(" ")
         if not name:
-            shown = {"max_new_tokens": self._session.max_new_tokens, **vars(self._session.sampling)}
+            shown = {name: getattr(self._session, name) for name in LEAST} | vars(self._session.sampling)
             self._screen.note("\n".join(f"{setting:20} {now}" for setting, now in shown.items()))
             return
-        if name not in (*SETTINGS, "max_new_tokens"):
-            meant = nearest(name, (*SETTINGS, "max_new_tokens"))
+        if name not in (*SETTINGS, *LEAST):
+            meant = nearest(name, (*SETTINGS, *LEAST))
             advice = f": did you mean {meant}?" if meant else "; /set lists them"
             raise BPELabError(f"there is no setting {name}{advice}")
         try:
             number: Any = int(value) if value.strip().lstrip("-").isdigit() else float(value)
         except ValueError:
             raise BPELabError(f"/set {name} needs a number, not {value!r}") from None
-        if name != "max_new_tokens":
+        if name not in LEAST:
             self._session.sampling = replace(self._session.sampling, **{name: number})
         else:
-            check_size(number, name, 1)
-            self._session.max_new_tokens = number
+            check_size(number, name, LEAST[name])
+            setattr(self._session, name, number)
         self._screen.note(f"{name} is {number}")
 
     def _stats(self, rest: str) -> None:
