@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         fit_to_context as fit_to_context,
     )
     from ..chat_templates.prefix_check import check_prefixes as check_prefixes
-    from .response import Response as Response, StreamedToken as StreamedToken
+    from .response import Response as Response, StreamedToken as StreamedToken, TopToken as TopToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
     from .text_bits import bits_per_byte as bits_per_byte
@@ -44,6 +44,7 @@ _HOMES = {
     "bits_per_byte": "text_bits",
     "Response": "response",
     "StreamedToken": "response",
+    "TopToken": "response",
     "Sampling": "sampling",
     "GREEDY": "sampling",
 }

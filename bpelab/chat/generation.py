@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Literal
 
 from .backends.base import Backend, Cancelled, not_cancelled
-from .sampling import GREEDY, Sampling
+from .sampling import GREEDY, Sampling, most_likely
 
 Reason = Literal["stop", "length", "context", "cancelled"]
 
@@ -23,11 +23,13 @@ class Generated:
         id: the token.
         probability: the model's probability for it, before any sampling settings.
         seconds: since the request.
+        top: the most likely tokens, as many as were asked for: ids and probabilities, the likeliest first.
     """
 
     id: int
     probability: float
     seconds: float
+    top: tuple[tuple[int, float], ...] = ()
 
 
 def generate(
@@ -37,12 +39,14 @@ def generate(
     *,
     max_new_tokens: int,
     stop: frozenset[int] = frozenset(),
+    top_tokens: int = 0,
     cancelled: Callable[[], bool] = not_cancelled,
 ) -> Generator[Generated, None, Reason]:
     """Yield the tokens that a model generates after `ids`; the generator's return value is the reason why it ended.
 
     Args:
         stop: ids at which the answer ends. The one that ends it isn't yielded.
+        top_tokens: how many of the most likely tokens to return with each token.
         cancelled: called before each token, and between the parts of a long prompt.
 
     "stop": at a stop id; "length": after max_new_tokens; "context": the context is full; "cancelled".
@@ -62,6 +66,6 @@ def generate(
         token, probability = choose(logits, row)
         if token in stop:
             return "stop"
-        yield Generated(token, probability, perf_counter() - began)
+        yield Generated(token, probability, perf_counter() - began, most_likely(logits, top_tokens))
         row.append(token)
     return "length"

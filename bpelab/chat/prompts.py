@@ -15,7 +15,7 @@ from ..chat_templates.apply import apply_chat_template
 from ..chat_templates.divergence import Divergence, divergence
 from ..chat_templates.fit_to_context import FittedConversation, fit_to_context
 from ..chat_templates.messages import Message
-from ..errors import ConversationError
+from ..errors import ConversationError, TemplateError
 from .history import Entry, History
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ class PromptBuilder:
         template: the name of a template, or Jinja; None for the tokenizer's own.
         variables: what the template reads, by name.
         keep_ids: whether answers keep their ids, where they can.
+        refusal: why there can be no prompts, if there is no template.
     """
 
     tokenizer: "BPETokenizer"
     template: str | None
     variables: Mapping[str, Any]
     keep_ids: bool
+    refusal: str | None = None
 
     def template_ids(self, messages: Sequence[Message]) -> list[int]:
         """Return the template's ids for messages that ask for an answer. Raises TemplateError."""
@@ -53,13 +55,19 @@ class PromptBuilder:
 
     def check(self, messages: Sequence[Message]) -> None:
         """Render and encode messages with a question after them, to find errors early. Raises TemplateError."""
+        self._require_template()
         self.template_ids([*messages, ANYTHING])
+
+    def _require_template(self) -> None:
+        if self.refusal is not None:
+            raise TemplateError(self.refusal)
 
     def fit(self, entries: Sequence[Entry], context: int, max_new_tokens: int) -> FittedConversation:
         """Return the prompt without the oldest turns, so that at least a short answer fits after it.
 
         Raises ConversationError if the last turn alone is too long; TemplateError.
         """
+        self._require_template()
         reserve = min(max_new_tokens, context // 2)
         while True:
             try:

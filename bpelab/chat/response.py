@@ -6,7 +6,7 @@ Chapter: Chat on your hardware. Cost: linear in the tokens.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..chat_templates.divergence import Divergence
 from ..chat_templates.messages import Message
@@ -14,7 +14,18 @@ from ..streaming import StreamDecoder
 from .generation import Generated, Reason
 
 if TYPE_CHECKING:
+    from ..chat_templates.fit_to_context import FittedConversation
     from ..tokenizer import BPETokenizer
+    from .history import History
+
+
+class TopToken(NamedTuple):
+    """A token that could have come next: its id, its bytes (empty for an id that the tokenizer doesn't have), and the
+    model's probability for it."""
+
+    id: int
+    token: bytes
+    probability: float
 
 
 @dataclass(frozen=True)
@@ -26,12 +37,14 @@ class StreamedToken:
         token: its bytes; empty for an id that the tokenizer doesn't have.
         text: the text that can be shown now. The texts of all tokens, joined, are the answer's text.
         probability: the model's probability for it, before any sampling settings.
+        top: the most likely tokens at this place, the likeliest first, as many as the session's `top_tokens`.
     """
 
     id: int
     token: bytes
     text: str
     probability: float
+    top: tuple[TopToken, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,12 +82,14 @@ class ActiveResponse:
     Attributes:
         cancelled: set by the caller to end it.
         reason: why it ended; "cancelled" until then.
+        asked: the history with the question, and the prompt; None until then, and for a completion.
         prompt_tokens, reused, divergence, dropped: as in `Response`.
     """
 
     def __init__(self, tokenizer: "BPETokenizer") -> None:
         self.cancelled = False
         self.reason: Reason = "cancelled"
+        self.asked: tuple[History, FittedConversation] | None = None
         self.prompt_tokens = self.reused = 0
         self.divergence: Divergence | None = None
         self.dropped: tuple[Message, ...] = ()
@@ -101,13 +116,17 @@ class ActiveResponse:
             self._first_seconds = now - self._started
         else:
             self._busy += now - self._requested
-        token = self._tokenizer.id_to_token(generated.id) or b""
-        self._pieces.append(StreamedToken(generated.id, token, self._decoder.push(generated.id), generated.probability))
+        text = self._decoder.push(generated.id)
+        top = tuple(TopToken(token, self._bytes(token), share) for token, share in generated.top)
+        self._pieces.append(StreamedToken(generated.id, self._bytes(generated.id), text, generated.probability, top))
         ready = len(self._pieces) - bool(self._decoder.pending)
         while self._yielded < ready:
             self._yielded += 1
             yield self._pieces[self._yielded - 1]
         self._requested = perf_counter()
+
+    def _bytes(self, token: int) -> bytes:
+        return self._tokenizer.id_to_token(token) or b""
 
     def response(self) -> Response:
         """Return the whole answer.

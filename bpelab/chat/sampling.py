@@ -130,6 +130,28 @@ class Sampling:
         return int(kept[min(index, len(kept) - 1)])
 
 
+def most_likely(logits: "Logits", count: int) -> tuple[tuple[int, float], ...]:
+    """Return the `count` most likely tokens and the model's probabilities for them, the likeliest first.
+
+    Among equals the lower id comes first.
+
+    >>> import numpy as np
+    >>> [(token, round(share, 3)) for token, share in most_likely(np.log([0.1, 0.4, 0.1, 0.4]), 3)]
+    [(1, 0.4), (3, 0.4), (0, 0.1)]
+    """
+    import numpy as np
+
+    count = min(count, len(logits))
+    if not count:
+        return ()
+    scores = np.asarray(logits, np.float64)
+    among = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
+    best = among[np.argsort(-scores[among], kind="stable")][:count]
+    weights = np.exp(scores - scores.max())
+    shares = weights[best] / weights.sum()
+    return tuple(zip(best.tolist(), shares.tolist()))
+
+
 def _check(name: str, value: Any, least: float, most: float = float_info.max, *, whole: bool = False) -> None:
     """Raise ValueError unless a setting is a number from `least` to `most`; bools, NaN and infinities are refused."""
     kinds = (int,) if whole else (int, float)

@@ -8,8 +8,9 @@ Chapter: Chat on your hardware. Cost: templates and tokens take milliseconds; th
 """
 
 import os
+import warnings
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -19,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 from .._support.textio import valid_text
 from .._support.validate import check_flags, check_size
 from ..chat_templates.divergence import Divergence
-from ..chat_templates.fit_to_context import FittedConversation
 from ..chat_templates.messages import Message
 from ..chat_templates.render import find_template
 from ..chat_templates.template_variables import own_keywords, variables_for
 from ..errors import ConversationError, ModelFileError
 from . import transcript
 from .backends.base import Backend
+from .base_models import another_format, has_template, why_not_asked
 from .generation import Generated, generate
 from .hardware.detect import Choice
 from .history import Entry, History
@@ -49,12 +50,15 @@ class ChatSession:
         tokenizer: by default the model's own, from its files.
         backend: one of BACKENDS; "auto" for the best one on this machine ("reference" for the shipped model, which is
             tiny); or an opened Backend.
-        template: the name of a template, or Jinja; by default the tokenizer's own, or the model's if that has none.
+        template: the name of a template, or Jinja; by default the tokenizer's own, or the model's if that has none. If
+            neither has one, the model is a base model: `complete` works without a template, and asking with one warns
+            (`bpelab.chat.base_models.BaseModelWarning`).
         system: the text of the system message.
         keep_ids: whether an answer goes back into the next prompt as the ids that the model generated, wherever the
             template writes its text unchanged. Otherwise its text is encoded again, which may give other ids: then the
             cache is lost from there on. `Response.divergence` says where ids changed, `diverges` where they would.
         max_new_tokens: the most tokens of one answer.
+        top_tokens: how many of the most likely tokens to stream with each token, with their probabilities.
         n_ctx, n_gpu_layers, threads, device: as for `open_backend`. If no device is given and a GPU fails or runs out
             of memory, the processor is used, with a warning (`bpelab.chat.opening.GPUFallback`).
         sampling: how tokens are chosen.
@@ -63,8 +67,8 @@ class ChatSession:
             variables that the template reads (such as `enable_thinking=False`), as for `apply_chat_template`.
 
     Not reentrant: raises ConversationError if an answer is in progress, in any thread.
-    Raises ModelFileError, BackendError, MissingDependencyError, TokenizerFileError; TemplateError if there is no
-    template, or it can't be used with this tokenizer; TypeError for an option that is neither a setting nor read by the
+    Raises ModelFileError, BackendError, MissingDependencyError, TokenizerFileError; TemplateError for a
+    template that can't be used with this tokenizer; TypeError for an option that is neither a setting nor read by the
     template.
 
     >>> session = ChatSession()
@@ -83,6 +87,7 @@ class ChatSession:
         system: str | None = None,
         keep_ids: bool = True,
         max_new_tokens: int = 256,
+        top_tokens: int = 0,
         n_ctx: int | None = None,
         n_gpu_layers: int | None = None,
         threads: int | None = None,
@@ -92,8 +97,9 @@ class ChatSession:
         **options: Any,
     ) -> None:
         check_size(max_new_tokens, "max_new_tokens", 1)
+        check_size(top_tokens, "top_tokens")
         check_flags(keep_ids=keep_ids)
-        self.max_new_tokens = max_new_tokens
+        self.max_new_tokens, self.top_tokens = max_new_tokens, top_tokens
         self.sampling = replace(sampling, **{name: options.pop(name) for name in SETTINGS if name in options})
         self._options = {"n_ctx": n_ctx, "n_gpu_layers": n_gpu_layers, "threads": threads, "device": device}
         self._opened = backend if isinstance(backend, Backend) else None
@@ -103,16 +109,29 @@ class ChatSession:
             from .models.find import find_model
 
             self.files = find_model(model) if model is None or isinstance(model, (str, os.PathLike)) else model
-        if tokenizer is None:
-            assert self.files is not None
-            tokenizer = self.files.tokenizer()
-        elif template is None and self.files is not None and not tokenizer.spec.metadata.get("chat_template"):
-            template = find_template(self.files.tokenizer(), None, False)
-        self.tokenizer = tokenizer
+        of_files = tokenizer
+        if self.files is not None and (tokenizer is None or not has_template(tokenizer)):
+            of_files = self.files.tokenizer()
+        assert of_files is not None
+        self.tokenizer = tokenizer = of_files if tokenizer is None else tokenizer
+        self.is_base = not has_template(of_files)
+        """Whether the model is a base model: neither it nor the tokenizer has a chat template."""
+        if template is None and not self.is_base and of_files is not tokenizer:
+            template = find_template(of_files, None, False)
+        elif template is not None and self.is_base and self.files is not None:
+            warnings.warn(another_format(self.files.name), stacklevel=2)
+        self.takes_messages = not self.is_base or template is not None
+        """Whether there is a template, so that the model can be asked; otherwise it can only complete texts."""
         own = [*own_keywords(ChatSession), *SETTINGS]
-        source = find_template(tokenizer, template, False)
+        source = find_template(tokenizer, template, False) if self.takes_messages else ""
         variables = variables_for("ChatSession", own, source, template_variables, options)
-        self._prompts = PromptBuilder(tokenizer, template, variables, keep_ids)
+        self._prompts = PromptBuilder(
+            tokenizer,
+            template,
+            variables,
+            keep_ids,
+            None if self.takes_messages else why_not_asked("this model" if self.files is None else self.files.name),
+        )
         self._history = History()
         self._turn: ActiveResponse | None = None
         self._lock = Lock()
@@ -166,7 +185,8 @@ class ChatSession:
             messages = [message for message in self.messages[:1] if message["role"] == "system"]
         else:
             messages = [] if system is None else [{"role": "system", "content": valid_text(system)}]
-        self._prompts.check(messages)
+        if messages or self.takes_messages:
+            self._prompts.check(messages)
         self._history = History(tuple(map(Entry, messages)))
 
     def save(self, path: str | Path) -> None:
@@ -233,12 +253,33 @@ class ChatSession:
         Raises ConversationError for an invalid message or one that doesn't fit into the context, TemplateError,
         BackendError; then the conversation is unchanged, and the session can go on.
         """
+        yield from self._exclusively(lambda turn: self._asked(turn, message))
+
+    def complete(self, text: str) -> Response:
+        """Return how the model continues a text, without a template; see `stream_completion`."""
+        deque(self.stream_completion(text), 0)  # as in `ask`
+        assert self.last is not None
+        return self.last
+
+    def stream_completion(self, text: str) -> Generator[StreamedToken, None, None]:
+        """Yield how the model continues a text, token by token; when it ends, `last` is all of it.
+
+        There is no template, and the conversation is neither read nor changed. The tokenizer adds its bos token, if
+        it does that; control tokens that the text spells stay text. Interrupts and `close` end this as they end
+        `stream`. Raises ConversationError for a text that doesn't fit into the context, or an empty one without a bos
+        token; BackendError.
+        """
+        yield from self._exclusively(lambda turn: self._continued(turn, text))
+
+    def _exclusively(
+        self, start: Callable[[ActiveResponse], Iterator[Generated]]
+    ) -> Generator[StreamedToken, None, None]:
         turn = ActiveResponse(self.tokenizer)
         try:  # around all of it: an interrupt between two lines must not leave the session locked
             with self._lock:
                 self._raise_if_answering()
                 self._turn = turn
-            yield from self._answer(turn, _messages(message))
+            yield from self._shown(turn, start(turn))
         finally:
             if self._turn is turn:
                 self._turn = None
@@ -249,31 +290,44 @@ class ChatSession:
                 "the session is still answering: wait, call cancel(), or close() the iterator that `stream` returned"
             )
 
-    def _answer(self, turn: ActiveResponse, new: list[dict[str, Any]]) -> Iterator[StreamedToken]:
-        prompt: FittedConversation | None = None
-        asked = self._history
+    def _shown(self, turn: ActiveResponse, tokens: Iterator[Generated]) -> Iterator[StreamedToken]:
         gone = False
         try:
-            backend = self.backend
-            entries = [*self._history.in_context, *map(Entry, new)]
-            prompt = self._prompts.fit(entries, backend.context, self.max_new_tokens)
-            asked = self._history.asked(new, prompt)
-            turn.prompt_tokens, turn.dropped = len(prompt.ids), tuple(asked.dropped)
-            turn.divergence = self._prompts.divergence(self._history, prompt)
-            if self.parity is None:
-                written = self._prompts.template_ids(prompt.messages) if self._history.has_answers else prompt.ids
-                self.parity = check_parity(self.tokenizer, backend, prompt.text, written)
-            for made in self._generated(turn, backend, prompt.ids):
+            for made in tokens:
                 yield from turn.add(made)
         except KeyboardInterrupt:
             turn.reason = "cancelled"
         except GeneratorExit:
             gone = True
         self.last = answer = turn.response()
-        if prompt is not None and (answer.ids or answer.reason != "cancelled"):
-            self._history = asked.answered(answer.text, answer.ids, prompt)
+        if turn.asked is not None and (answer.ids or answer.reason != "cancelled"):
+            history, prompt = turn.asked
+            self._history = history.answered(answer.text, answer.ids, prompt)
         if not gone:
             yield from turn.flush(answer.text)
+
+    def _asked(self, turn: ActiveResponse, message: str | Sequence[Message]) -> Iterator[Generated]:
+        """Yield what the model generates for a message, and note in `turn` what was asked."""
+        backend, new = self.backend, _messages(message)
+        entries = [*self._history.in_context, *map(Entry, new)]
+        prompt = self._prompts.fit(entries, backend.context, self.max_new_tokens)
+        asked = self._history.asked(new, prompt)
+        turn.asked = asked, prompt
+        turn.prompt_tokens, turn.dropped = len(prompt.ids), tuple(asked.dropped)
+        turn.divergence = self._prompts.divergence(self._history, prompt)
+        if self.parity is None:
+            written = self._prompts.template_ids(prompt.messages) if self._history.has_answers else prompt.ids
+            self.parity = check_parity(self.tokenizer, backend, prompt.text, written)
+        yield from self._generated(turn, backend, prompt.ids)
+
+    def _continued(self, turn: ActiveResponse, text: str) -> Iterator[Generated]:
+        """Yield what the model generates after a text."""
+        backend, ids = self.backend, self.tokenizer.encode(text)
+        turn.prompt_tokens = len(ids)
+        if self.parity is None:
+            own = self.tokenizer.encode(text, add_special_tokens=False)
+            self.parity = check_parity(self.tokenizer, backend, text, own)
+        yield from self._generated(turn, backend, ids)
 
     def _generated(self, turn: ActiveResponse, backend: Backend, ids: list[int]) -> Generator[Generated, None, None]:
         made = generate(
@@ -282,6 +336,7 @@ class ChatSession:
             self.sampling,
             max_new_tokens=self.max_new_tokens,
             stop=self.stop,
+            top_tokens=self.top_tokens,
             cancelled=lambda: turn.cancelled,
         )
         try:

@@ -57,6 +57,9 @@ class Parser(argparse.ArgumentParser):
         if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
             meant = nearest(SYNONYMS.get(choice[1], choice[1]), re.findall(r"[\w-]+", choice[2]))
         elif unknown := re.match(r"unrecognized arguments: (--[\w-]+)", message):
+            for action in self._actions:
+                if not action.option_strings and f"--{action.dest}" == unknown[1]:
+                    return f": {action.metavar or action.dest} is given without {unknown[1]}"
             meant = nearest(unknown[1], [option for action in self._actions for option in action.option_strings])
         else:
             meant = None
@@ -159,11 +162,16 @@ def add_tokenizer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """Add the text, the options for its source, and the tokenizer."""
+def add_text_source(parser: argparse.ArgumentParser) -> None:
+    """Add the text, and the options for its source."""
     parser.add_argument("text", nargs="?", help="the text; - or nothing for standard input")
     parser.add_argument("--file", type=Path, help="read the text from a file instead")
     parser.add_argument("--text", dest="literal", metavar="TEXT", help="the text, even if a file has that name")
+
+
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    """Add the text, the options for its source, and the tokenizer."""
+    add_text_source(parser)
     parser.add_argument("--special", action="store_true", help="encode special tokens in the text as such")
     add_tokenizer_options(parser)
 

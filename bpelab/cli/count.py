@@ -54,8 +54,8 @@ def _count_text(args: Namespace) -> int:
 
 def _count_conversation(args: Namespace) -> int:
     from ..chat import NAMED, count_conversation
-    from .chat.command import template_source
     from .chat.conversation_file import read_conversation
+    from .chat.options import template_source
 
     tokenizer, template = open_named_tokenizer(args), template_source(args.template)
     if template in NAMED:  # a control token that the tokenizer lacks counts as one id, whichever it is

@@ -41,6 +41,7 @@ COMMANDS = {
     "adapt": "adapt",
     "chat": "chat.command",
     "doctor": "chat.command",
+    "complete": "chat.complete",
     "bench": "bench",
     "completion": "completion",
 }
@@ -67,6 +68,7 @@ examples:
   bpelab adapt my-model --corpus notes.txt --add 2000 --out adapted
   bpelab chat
   bpelab doctor
+  bpelab complete gemma-3-270m.gguf "Once upon a time"
   bpelab bench --quick
   bpelab completion bash > ~/.local/share/bash-completion/completions/bpelab
 

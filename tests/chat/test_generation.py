@@ -7,7 +7,7 @@ from bpelab.chat.backends import close_backends, open_backend
 from bpelab.chat.backends.base import Backend
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import find_model
-from bpelab.chat.sampling import GREEDY, Sampling
+from bpelab.chat.sampling import GREEDY, Sampling, most_likely
 from bpelab.errors import ConversationError
 
 from .tiny import write_tiny_llama
@@ -89,6 +89,26 @@ def test_what_a_token_says():
     expected = float(np.exp(5) / (np.exp(5) + 29))
     assert [token.probability for token in tokens] == pytest.approx([expected] * 3)
     assert 0 <= tokens[0].seconds <= tokens[1].seconds <= tokens[2].seconds
+
+
+def test_the_most_likely_tokens():
+    """Before any setting, in order, ties by id; never more than there are."""
+    made = list(generate(Counting(), [1], Sampling(repetition_penalty=1.5), max_new_tokens=2, top_tokens=3))
+    each, other = float(np.exp(5) / (np.exp(5) + 29)), float(1 / (np.exp(5) + 29))
+    assert [[token for token, _ in one.top] for one in made] == [[2, 0, 1], [3, 0, 1]]
+    assert [share for _, share in made[0].top] == pytest.approx([each, other, other])
+    assert made[0].top[0] == (made[0].id, made[0].probability)
+    assert next(generate(Counting(), [1], max_new_tokens=1)).top == ()
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        logits = rng.integers(-3, 4, 20).astype(np.float32)  # with many ties
+        logits[rng.integers(20)] = -np.inf
+        shares = np.exp(logits.astype(float)) / np.exp(logits.astype(float)).sum()
+        expected = sorted(range(20), key=lambda token: (-logits[token], token))
+        for count in (1, 7, 20, 99):
+            best = most_likely(logits, count)
+            assert [token for token, _ in best] == expected[:count]
+            assert [share for _, share in best] == pytest.approx(shares[expected[:count]])
 
 
 def test_the_row_is_what_the_penalty_counts():

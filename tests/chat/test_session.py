@@ -215,6 +215,21 @@ def test_streaming_with_decoders(make):
         assert session.last.text == tokenizer.decode(session.last.ids, skip_special_tokens=True)
 
 
+def test_streaming_with_the_most_likely_tokens(llama):
+    plain, session = reference(llama, max_new_tokens=6), reference(llama, max_new_tokens=6, top_tokens=4)
+    pieces = list(session.stream("Hello"))
+    assert session.last.ids == plain.ask("Hello").ids
+    for place, piece in enumerate(pieces):
+        logits = session.backend.next_logits([*session.ids[: len(session.ids) - len(pieces) + place]])
+        assert [each.id for each in piece.top] == np.argsort(-logits, kind="stable")[:4].tolist()
+        assert (piece.top[0].id, piece.top[0].token, piece.top[0].probability) == (
+            piece.id, piece.token, piece.probability
+        )  # fmt: skip
+    assert all(piece.top == () for piece in plain.stream("Hello"))
+    with pytest.raises(ValueError, match="top_tokens is a whole number from 0 up"):
+        reference(llama, top_tokens=-1)
+
+
 def test_special_tokens_are_kept_and_not_shown():
     begin = tiny_tokenizer().token_to_id("<|im_start|>")
     session = scripted(lambda *_: [65, begin, 66])
@@ -494,8 +509,6 @@ def test_a_template_that_refuses(tmp_path):
     with pytest.raises(TemplateError, match="no system role"):
         session.load(tmp_path / "c.json")
     assert session.messages == before
-    with pytest.raises(TemplateError, match="this tokenizer has none of its own; name one"):
-        ChatSession(backend=Scripted("x"), tokenizer=tiny_tokenizer().with_options(metadata={}))
     with pytest.raises(TemplateError, match="needs special tokens"):
         scripted(template="llama3")
 

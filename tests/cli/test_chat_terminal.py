@@ -12,11 +12,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from bpelab.chat.backends import close_backends
 from bpelab.chat.session import ChatSession
-from bpelab.cli.chat.output import escape_controls, show_token, wants_colours
+from bpelab.cli.chat.output import escape_controls, probability_line, show_token, wants_colours
 from bpelab.cli.main import main
 
-from ..chat.tiny import write_tiny_llama
+from ..chat.tiny import tiny_tokenizer, write_tiny_llama
 from ..conftest import ROOT
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a Unix thing")
@@ -29,8 +30,17 @@ def llama(tmp_path_factory):
     return write_tiny_llama(tmp_path_factory.mktemp("llama"), context=256)
 
 
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """The same model without a chat template."""
+    folder = write_tiny_llama(tmp_path_factory.mktemp("base"), context=256)
+    (folder / "chat_template.jinja").unlink()
+    tiny_tokenizer().with_options(metadata={}).save(folder)
+    return folder
+
+
 def model(folder) -> list[str]:
-    return ["--model", str(folder), "--backend", "reference"]
+    return [str(folder), "--backend", "reference"]
 
 
 def heeds_interrupts() -> None:
@@ -167,6 +177,7 @@ def test_commands(tmp_path):
             ("/save /no/such/folder/x", "can't be written: No such file"),
             ("/tokens", "tokens are shown"),
             ("/tokens", "tokens are not shown"),
+            ("/raw", "/raw needs a text to continue"),
             ("x " * 300, "larger context"),
             ("Still here", "you said 'Still here'"),
             ("/system", "with no system message"),
@@ -190,6 +201,10 @@ def test_settings_and_asking_again():
             ("/set temperature 0.5", "temperature is 0.5"),
             ("/set top_k 3", "top_k is 3"),
             ("/set max_new_tokens 9", "max_new_tokens is 9"),
+            ("/set top_tokens -1", "a whole number from 0 up"),
+            ("/set top_tokens 1", "top_tokens is 1"),
+            ("Hello", " 0.962   '"),
+            ("/set top_tokens 0", "top_tokens is 0"),
             ("/set temprature 1", "there is no setting temprature: did you mean temperature?"),
             ("/set temperature hot", "/set temperature needs a number, not 'hot'"),
             ("/set top_p 7", "top_p"),
@@ -350,16 +365,34 @@ def test_a_real_model_in_a_terminal(llama):
         assert person.rest() == 0
 
 
+def test_a_base_model_in_a_terminal(base):
+    """It continues what is typed, and says in its first lines that it does."""
+    session = ChatSession(base, max_new_tokens=20)
+    spaced, plain = session.complete("Hello  "), session.complete("Hello")
+    assert spaced.ids != plain.ids
+    with typist("-m", "bpelab", "chat", *model(base), "--max-new-tokens", "20", "--tokens", NO_COLOR="1") as person:
+        person.until("A base model, without a chat template: it continues what you type.", "> ")
+        for typed, answer in (("Hello", plain), ("/raw Hello  ", spaced), ("/system Be kind.", None)):
+            person.type(typed + "\n")
+            if answer is None:
+                person.until("is a base model", "> ")
+                continue
+            tokens = "|".join(map(show_token, session.tokenizer.convert_ids_to_tokens(answer.ids)))
+            person.until(tokens.replace("\n", "\r\n"), "> ")
+        person.type("\x04")
+        assert person.rest() == 0
+
+
 # -- pipes -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def run(capsysbinary, monkeypatch):
-    """Runs `bpelab chat` in this process, whose input is a pipe."""
+    """Runs `bpelab chat`, or another command, in this process, whose input is a pipe."""
 
-    def run(*words, stdin: bytes = b"") -> tuple[int, str, str]:
+    def run(*words, stdin: bytes = b"", command=("chat",)) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = main(["chat", *map(str, words)])
+        code = main([*map(str, (*command, *words))])
         out, err = capsysbinary.readouterr()
         return code, out.decode(), err.decode()
 
@@ -404,6 +437,45 @@ def test_tokens_in_a_pipe(run, llama):
     assert out.rstrip("\n") == "|".join(map(show_token, tokens)).rstrip("\n")
 
 
+def test_completion_from_the_command_line(run, llama, tmp_path):
+    session = ChatSession(llama, backend="reference", max_new_tokens=9)
+    expected = session.complete("Once upon")
+    words = (*model(llama), "--max-new-tokens", 9)
+    shown = escape_controls(expected.text)
+    assert run("Once upon", *words[1:], command=("complete", words[0])) == (0, shown.rstrip("\n") + "\n", "")
+    (tmp_path / "t.txt").write_text("Once upon")
+    for source, stdin in ((["--file", tmp_path / "t.txt"], b""), ([], b"Once upon"), (["-"], b"Once upon")):
+        found = json.loads(run(*source, *words[1:], "--json", stdin=stdin, command=("complete", words[0]))[1])
+        assert tuple(found["ids"]) == expected.ids and found["reason"] == expected.reason
+    assert run("x", "--temperature", -1, *words[1:], command=("complete", words[0]))[0] == 1
+
+
+@pytest.mark.filterwarnings("default::bpelab.chat.base_models.BaseModelWarning")
+def test_a_base_model_is_not_asked(run, base):
+    code, out, err = run(*model(base), "--prompt", "Hello")
+    assert (code, out) == (1, "")
+    assert "is a base model" in err and "`complete`" in err and err.count("\n") == 1
+    code, out, err = run(*model(base), "--prompt", "Hello", "--template", "chatml", "--max-new-tokens", 5)
+    assert code == 0 and out
+    assert err.startswith("bpelab: ") and "wasn't trained on messages in this format" in err and err.count("\n") == 1
+    code, out, err = run("Hello", "--backend", "reference", "--max-new-tokens", 5, command=("complete", base))
+    assert (code, err) == (0, "") and out
+
+
+def test_top_tokens_in_a_pipe(run, llama):
+    words = (*model(llama), "--max-new-tokens", 8, "--prompt", "Rain", "--top-tokens", 3)
+    close_backends()  # here and below: what a cache holds was rounded differently
+    expected = list(ChatSession(llama, backend="reference", max_new_tokens=8, top_tokens=3).stream("Rain"))
+    close_backends()
+    assert run(*words)[1] == "".join(probability_line(piece) + "\n" for piece in expected)
+    close_backends()
+    tokens = json.loads(run(*words, "--json")[1])["tokens"]
+    for shown, piece in zip(tokens, expected, strict=True):
+        for one, other in ((shown, piece), *zip(shown["top"], piece.top, strict=True)):
+            assert (one["id"], one["probability"]) == (other.id, other.probability)
+    assert "tokens" not in json.loads(run(*model(llama), "--max-new-tokens", 2, "--prompt", "Rain", "--json")[1])
+
+
 def test_settings(run, llama, tmp_path):
     session = ChatSession(llama, backend="reference", max_new_tokens=9)
     session.ask("Rain")
@@ -422,7 +494,7 @@ def test_settings(run, llama, tmp_path):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["--model", "/no/such/model.gguf"], "there is no such file"),
+        (["/no/such/model.gguf"], "there is no such file"),
         (["--backend", "nonsense"], "there is no backend 'nonsense'|asks for the backend"),
         (["--temperature", "-1"], "temperature must be"),
         (["--template", "nonsense"], "none named 'nonsense'"),
@@ -432,7 +504,7 @@ def test_settings(run, llama, tmp_path):
     ],
 )
 def test_bad_input(words, message, llama, capsys):
-    words = words if "--model" in words else [*model(llama), *words]
+    words = words if words[0].endswith(".gguf") else [*model(llama), *words]
     assert main(["chat", *words, "--prompt", "x"]) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -443,18 +515,19 @@ def test_bad_input(words, message, llama, capsys):
 
 def test_not_a_gguf(tmp_path, capsys):
     (tmp_path / "m.gguf").write_bytes(b"GIF89a" + bytes(50))
-    assert main(["chat", "--model", str(tmp_path / "m.gguf"), "--prompt", "x"]) == 1
+    assert main(["chat", str(tmp_path / "m.gguf"), "--prompt", "x"]) == 1
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "m.gguf" in err
 
 
 def test_wrong_usage(capsys):
-    for words in (["--max-new-tokens", "0"], ["--n-ctx", "x"], ["--nonsense"]):
+    for words in (["--max-new-tokens", "0"], ["--n-ctx", "x"], ["--nonsense"], ["--top-tokens", "0"], ["--model", "x"]):
         with pytest.raises(SystemExit) as left:
             main(["chat", *words])
         assert left.value.code == 2
-    assert "is not at least 1" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "is not at least 1" in told and "unrecognized arguments: --model: MODEL is given without --model" in told
 
 
 @pytest.mark.slow

@@ -952,7 +952,7 @@ def test_completion(tmp_path, capsysbinary):
     if shutil.which("bash") is None:
         pytest.skip("there is no bash to ask")
     for words, expected in (
-        (["co"], {"count", "convert", "completion"}),
+        (["co"], {"count", "convert", "complete", "completion"}),
         (["count", "--tok"], {"--tokenizer"}),
         (["chat", "--dev"], {"--device"}),
     ):

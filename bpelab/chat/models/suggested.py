@@ -20,4 +20,4 @@ def to_try() -> str:
     width = max(len(name) for name, _ in MODELS)
     lines = [f"  {name:{width}}  {what}" for name, what in MODELS]
     end = "Each is downloaded once from the Hub (this needs huggingface_hub); HF_HUB_OFFLINE=1 forbids it."
-    return "\n".join(["models to try, as in bpelab chat --model NAME:", *lines, end, ""])
+    return "\n".join(["models to try, as in bpelab chat NAME:", *lines, end, ""])

@@ -41,6 +41,22 @@ def show_token(token: bytes) -> str:
     return escape_controls(token.decode("utf-8", "backslashreplace"))
 
 
+def probability_line(piece: StreamedToken) -> str:
+    """Return a line with a token, its probability, and the likeliest tokens at this place with theirs.
+
+    >>> from bpelab.chat import TopToken
+    >>> top = TopToken(2, b" a", 0.75), TopToken(1, b"\\n", 0.125)
+    >>> probability_line(StreamedToken(1, b"\\n", "\\n", 0.125, top))
+    "'\\\\n'           0.125   ' a' 0.750  '\\\\n' 0.125"
+    """
+    others = "  ".join(f"{_quoted(each.token)} {each.probability:.3f}" for each in piece.top)
+    return f"{_quoted(piece.token):14} {piece.probability:.3f}   {others}"
+
+
+def _quoted(token: bytes) -> str:
+    return "'" + show_token(token).replace("\n", "\\n").replace("\t", "\\t") + "'"
+
+
 def wants_colours(out: TextIO) -> bool:
     """Return whether `out` is a terminal that shows colours, and NO_COLOR (https://no-color.org) isn't set."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
@@ -58,7 +74,12 @@ class Screen:
         self._ended, self._shown = True, False
 
     def piece(self, piece: StreamedToken) -> None:
-        """Show the next piece of an answer."""
+        """Show the next piece of an answer; on a line of its own, with its probability, if it has `top`."""
+        if piece.top:
+            self.out.write(probability_line(piece) + "\n")
+            self.out.flush()
+            self._shown = True
+            return
         text = escape_controls(piece.text)
         if self.tokens:
             text = show_token(piece.token)

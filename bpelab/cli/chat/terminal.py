@@ -3,14 +3,14 @@
 Chapter: Chat on your hardware.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 from ..._support.nearest_name import nearest
 from ..._support.validate import check_size
-from ...chat.response import Response
+from ...chat.response import Response, StreamedToken
 from ...chat.sampling import SETTINGS
 from ...chat.session import ChatSession
 from ...errors import BPELabError
@@ -18,6 +18,8 @@ from .line_editing import line_editing
 from .output import Screen, one_line_error
 
 LEAVE = ("quit", "exit")
+LEAST = {"max_new_tokens": 1, "top_tokens": 0}
+"""Settings that are a session's own -> the least value."""
 HELP = '''\
 A message ends with its line. After a backslash at its end it goes on; """ starts and ends a message of many lines.
 /help          this
@@ -26,7 +28,8 @@ A message ends with its line. After a backslash at its end it goes on; """ start
 /save FILE     write the conversation to a file (JSON)
 /load FILE     continue a conversation from a file
 /retry         ask the last question again
-/set NAME N    change a setting (temperature, top_p, max_new_tokens ...); without NAME, show them
+/raw TEXT      let the model continue TEXT, without the template and outside the conversation
+/set NAME N    change a setting (temperature, top_p, max_new_tokens, top_tokens ...); without NAME, show them
 /tokens        show where tokens begin and end, or stop showing it
 /stats         what the last answer cost
 /quit          leave; so do quit, exit and Ctrl-D
@@ -53,6 +56,7 @@ class Terminal:
             "/load": self._load,
             "/tokens": self._tokens,
             "/retry": self._retry,
+            "/raw": self._raw,
             "/set": self._set,
             "/stats": self._stats,
             "/quit": self._quit,
@@ -99,14 +103,20 @@ class Terminal:
                 meant = nearest(word[1:], [name[1:] for name in self._commands])
                 near = f"/{meant} is near; " if meant else ""
                 raise BPELabError(f"there is no command {word}; {near}/help lists them")
-            self._commands[word](rest.strip())
+            self._commands[word](rest if word == "/raw" else rest.strip())
             return
         self._ask(text)
 
     def _ask(self, text: str) -> None:
+        """Ask, or let a base model continue the text."""
+        self._show(
+            self._session.stream(text) if self._session.takes_messages else self._session.stream_completion(text)
+        )
+
+    def _show(self, stream: Generator[StreamedToken, None, None]) -> None:
         answer = None
         try:
-            with closing(self._session.stream(text)) as pieces:
+            with closing(stream) as pieces:
                 for piece in pieces:
                     self._screen.piece(piece)
             answer = self._session.last
@@ -159,25 +169,30 @@ class Terminal:
             self._screen.note("(the temperature is 0, so the answer will be the same; /set temperature 0.8)")
         self._ask(question)
 
+    def _raw(self, rest: str) -> None:
+        if not rest:
+            raise BPELabError("/raw needs a text to continue")
+        self._show(self._session.stream_completion(rest))
+
     def _set(self, rest: str) -> None:
         name, _, value = rest.partition(" ")
         if not name:
-            shown = {"max_new_tokens": self._session.max_new_tokens, **vars(self._session.sampling)}
+            shown = {name: getattr(self._session, name) for name in LEAST} | vars(self._session.sampling)
             self._screen.note("\n".join(f"{setting:20} {now}" for setting, now in shown.items()))
             return
-        if name not in (*SETTINGS, "max_new_tokens"):
-            meant = nearest(name, (*SETTINGS, "max_new_tokens"))
+        if name not in (*SETTINGS, *LEAST):
+            meant = nearest(name, (*SETTINGS, *LEAST))
             advice = f": did you mean {meant}?" if meant else "; /set lists them"
             raise BPELabError(f"there is no setting {name}{advice}")
         try:
             number: Any = int(value) if value.strip().lstrip("-").isdigit() else float(value)
         except ValueError:
             raise BPELabError(f"/set {name} needs a number, not {value!r}") from None
-        if name != "max_new_tokens":
+        if name not in LEAST:
             self._session.sampling = replace(self._session.sampling, **{name: number})
         else:
-            check_size(number, name, 1)
-            self._session.max_new_tokens = number
+            check_size(number, name, LEAST[name])
+            setattr(self._session, name, number)
         self._screen.note(f"{name} is {number}")
 
     def _stats(self, rest: str) -> None:
@@ -194,14 +209,16 @@ def _file(name: str, command: str) -> str:
 
 
 def banner(session: ChatSession) -> str:
-    """Return two lines: the model that answers, and how to get help."""
+    """Return a few lines: the model that answers, what it is, and how to get help."""
     from ...chat.models.find import SHIPPED
 
     files, backend = session.files, session.backend
     where = f"on {backend.name} ({backend.device}), context {backend.context:,} tokens"
     if files is not None and files.folder == SHIPPED:
         return f"bpelab's own tiny model, {where}. It knows tokens, bytes and merges, and little else.\n/help for help"
-    return f"{'a model' if files is None else files.name}, {where}\n/help for help"
+    name = "a model" if files is None else files.name
+    kind = "" if session.takes_messages else "\nA base model, without a chat template: it continues what you type."
+    return f"{name}, {where}{kind}\n/help for help"
 
 
 def statistics(session: ChatSession) -> str:

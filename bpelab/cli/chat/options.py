@@ -1,0 +1,126 @@
+"""What `bpelab chat` and `bpelab complete` share: the options for a model and its choices, and the session they open.
+
+Nothing heavy is imported until a session is opened.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BPELabError
+from ..arguments import positive_int
+
+if TYPE_CHECKING:
+    from ...chat.session import ChatSession
+
+SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")
+MODEL = "a GGUF file, a folder, or a Hub id such as owner/name or owner/name:Q4_K_M"
+
+
+def add_model_options(parser: ArgumentParser) -> None:
+    """Add the options that say how a model is run."""
+    parser.add_argument("--tokenizer", "-t", help="a tokenizer to use instead of the model's own; see `bpelab --help`")
+    parser.add_argument("--backend", default="auto", help="what runs the model; see `bpelab doctor` (default: auto)")
+    parser.add_argument(
+        "--device", metavar="NAME", help="cpu, gpu, or the backend's own name (default: the best; cpu if that fails)"
+    )
+    parser.add_argument(
+        "--n-ctx", type=positive_int, metavar="N", help="context size in tokens (default: the model's, <= 4096)"
+    )
+    parser.add_argument("--n-gpu-layers", type=int, metavar="N", help="layers on the GPU (default: all that fit)")
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: the backend's own choice)")
+
+
+def add_answer_options(parser: ArgumentParser, what: str) -> None:
+    """Add the options that say how tokens are chosen and shown; `what` names what the model writes."""
+    parser.add_argument(
+        "--max-new-tokens", type=positive_int, metavar="N", help=f"maximum tokens per {what} (default: 256)"
+    )
+    parser.add_argument("--temperature", type=float, help="temperature; 0, the default, takes the likeliest token")
+    parser.add_argument("--top-k", type=int, metavar="N", help="sample from the N likeliest tokens only")
+    parser.add_argument(
+        "--top-p", type=float, metavar="P", help="sample from the likeliest tokens that together reach this probability"
+    )
+    parser.add_argument(
+        "--min-p",
+        type=float,
+        metavar="P",
+        help="sample from tokens with this fraction of the best one's probability",
+    )
+    parser.add_argument(
+        "--repetition-penalty", type=float, metavar="X", help="make earlier tokens less likely (1: off)"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="random seed, to repeat the same choices")
+    parser.add_argument("--tokens", action="store_true", help="show where tokens begin and end")
+    parser.add_argument(
+        "--top-tokens",
+        type=positive_int,
+        default=0,
+        metavar="N",
+        help="show a line for each token: its probability, then the N likeliest tokens at this place",
+    )
+
+
+def prepare_process(threads: int | None) -> None:
+    """Set up the process for a model's answers, before NumPy is loaded.
+
+    On matrices as small as the shipped model's, one thread is the fastest, and by far if the machine is busy.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(threads or 1))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a character that the terminal can't show becomes an escape
+            stream.reconfigure(errors="backslashreplace")
+
+
+def given_settings(args: Namespace) -> dict[str, Any]:
+    """Return the sampling settings that the command line names."""
+    return {name: getattr(args, name) for name in SETTINGS if getattr(args, name) is not None}
+
+
+def open_session(args: Namespace, *, template: str | None = None, system: str | None = None) -> "ChatSession":
+    """Open the model that the arguments name; at a terminal, say what is loaded, and what runs it."""
+    from ...chat.sampling import Sampling
+    from ...chat.session import ChatSession
+
+    sampling = Sampling(**given_settings(args))  # before anything is loaded
+    tokenizer = None
+    if args.tokenizer is not None:
+        from ...tokenizer import open_tokenizer
+
+        tokenizer = open_tokenizer(args.tokenizer)
+    told = args.model is not None and sys.stderr.isatty()
+    if told:
+        look = "Looking at what this machine has, then loading" if args.backend == "auto" else "Loading"
+        print(f"{look} {args.model} ...", file=sys.stderr)
+    session = ChatSession(
+        args.model,
+        tokenizer=tokenizer,
+        backend=args.backend,
+        template=template,
+        system=system,
+        n_ctx=args.n_ctx,
+        n_gpu_layers=args.n_gpu_layers,
+        threads=args.threads,
+        device=args.device,
+        sampling=sampling,
+    )
+    if told and session.choice is not None:
+        print(f"Took {session.choice.backend} on {session.backend.device}: {session.choice.why}.", file=sys.stderr)
+    session.top_tokens = args.top_tokens
+    if args.max_new_tokens is not None:
+        session.max_new_tokens = args.max_new_tokens
+    return session
+
+
+def template_source(name: str | None) -> str | None:
+    """Return a template's name or source; for the name of a file, return the file's content."""
+    from ...chat_templates.builtin import NAMED
+
+    if name is None or name in NAMED or not os.path.isfile(name):  # Jinja may be too long to be a path
+        return name
+    try:
+        return Path(name).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BPELabError(f"{name}: can't be read as a template: {error}") from error
