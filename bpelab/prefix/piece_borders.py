@@ -1,12 +1,12 @@
 r"""Piece borders in a text whose end isn't known: guess where the pattern cuts, and keep each guess that can come true.
 
 Where a pattern ends a piece may depend on what follows: `\s+(?!\S)` gives the last space to the next word, if there is
-one. So a text that is read from left to right is in several states at once. Each is a guess about the borders so far.
-It has the state of the pattern's DFA since the last border, which has to match wherever the next border is guessed, and
-the DFA's states since earlier borders, which mustn't match any more: a piece ends with the last match. A guess is
-dropped as soon as no text that follows can make it true.
+one. So for a text that is read from left to right there are several guesses about the borders so far. Each has the
+state of the pattern's DFA since the last border, which has to match wherever the next border is guessed, and the DFA's
+states since earlier borders, which mustn't match any more: a piece ends with the last match. A guess is dropped as soon
+as no text that follows can make it true.
 
-Cost: a look-up for each character and guess; two guesses at once are usual. States are computed when they are reached.
+Cost: a few look-ups for each guess and kind of character; two guesses at once are usual.
 """
 
 from typing import NamedTuple
@@ -37,51 +37,54 @@ class Guess(NamedTuple):
 
 
 class PieceBorders:
-    """The guesses about where a pattern cuts, numbered as they are reached; the text is at its start in `start`.
+    """The guesses about where a pattern cuts. `start` is the only one at the start of a text.
 
     >>> from bpelab.regex.dfa import dfa_for
     >>> borders = PieceBorders(dfa_for(r"\\S+|\\s+(?!\\S)|\\s"))
-    >>> [inside] = borders.read(borders.start, "a")
-    >>> borders.read(inside, " "), len(borders.read(borders.close(inside), " "))
-    ((), 1)
+    >>> letter, space = (kind for char in "a " for kind in borders.kinds(ord(char), ord(char)))
+    >>> [inside] = borders.after(borders.start, letter)
+    >>> borders.after(inside, space), len(borders.after(inside._replace(border=True), space))
+    ([], 1)
 
     Raises PatternError for a pattern that can match the empty string.
     """
 
     def __init__(self, dfa: DFA) -> None:
-        self._trans, self._width, self._entries, self._codes = dfa.trans, dfa.width, dfa.entries, dfa.codes
-        blocks = {block for at, block in enumerate(dfa.stage1) if at not in SURROGATES}
-        self._kinds = sorted({kind for block in blocks for kind in dfa.stage2[block << 8 : block + 1 << 8]})
-        if any(self._trans[entry * self._width + kind] & 1 for entry in set(self._entries) for kind in self._kinds):
+        self._dfa, self._trans, self._width, self._entries = dfa, dfa.trans, dfa.width, dfa.entries
+        self._kinds = self.kinds(0, 0x10FFFF)
+        if any(self._step(entry, kind) & 1 for entry in set(self._entries) for kind in self._kinds):
             raise PatternError("a pattern that can match the empty string cuts at places that no character shows")
-        self._numbers: dict[Guess, int] = {}
-        self._guesses: list[Guess] = []
         self._possible: dict[Guess, bool] = {}
-        self._read: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._closed: dict[int, int | None] = {}
-        self.start = self._number(Guess(True, START, frozenset(), self._entries[-1]))
+        self.start = Guess(True, START, frozenset(), self._entries[-1])
 
-    def read(self, guess: int, char: str) -> tuple[int, ...]:
-        """Return the guesses after `char`, which is in the piece that began at a guessed border, or goes on."""
-        key = guess, self._codes[ord(char)]
-        found = self._read.get(key)
-        if found is None:
-            after = filter(self._is_possible, self._after(self._guesses[guess], key[1]))
-            found = self._read[key] = tuple(map(self._number, after))
-        return found
+    def kinds(self, first: int, last: int) -> set[int]:
+        """Return the kinds that the pattern distinguishes of characters from code point `first` to `last`.
 
-    def close(self, guess: int) -> int | None:
-        """Return the guess that a piece ends here; None if that's impossible."""
-        if guess not in self._closed:
-            border = self._guesses[guess]._replace(border=True)
-            self._closed[guess] = self._number(border) if self._is_possible(border) else None
-        return self._closed[guess]
+        Both are in the same block of 256 characters, or the first and the last one of a block.
+        """
+        blocks = {self._dfa.stage1[at] for at in range(first >> 8, (last >> 8) + 1) if at not in SURROGATES}
+        return {kind for at in blocks for kind in self._dfa.stage2[at << 8 | first & 255 : (at << 8 | last & 255) + 1]}
 
-    def _number(self, guess: Guess) -> int:
-        number = self._numbers.setdefault(guess, len(self._guesses))
-        if number == len(self._guesses):
-            self._guesses.append(guess)
-        return number
+    def after(self, guess: Guess, kind: int) -> list[Guess]:
+        """Return the guesses after a character of this kind: in the piece that goes on, or that begins at a border."""
+        return [new for new in self._after(guess, kind) if self.is_possible(new)]
+
+    def is_possible(self, guess: Guess) -> bool:
+        """Return whether some text that follows makes the guess true."""
+        if guess not in self._possible:
+            seen, waiting = {guess}, [guess]
+            for at in waiting:
+                if self._possible.get(at) or (at.border and self._without_match(at, self._width - 1) is not None):
+                    self._possible[guess] = True
+                    break
+                following = [] if at.border else [at._replace(border=True)]
+                following += [new for kind in self._kinds for new in self._after(at, kind)]
+                fresh = {new for new in following if new not in seen and self._possible.get(new, True)}
+                seen |= fresh
+                waiting += fresh
+            else:
+                self._possible.update(dict.fromkeys(seen, False))
+        return self._possible[guess]
 
     def _step(self, state: int, kind: int) -> int:
         return self._trans[state * self._width + kind]
@@ -97,7 +100,7 @@ class PieceBorders:
         return None if any(step & 1 for step in steps) else frozenset([step >> 1 for step in steps if step])
 
     def _after(self, guess: Guess, kind: int) -> list[Guess]:
-        """Return the guesses after a character of this kind."""
+        """Return the guesses after a character of this kind, possible or not."""
         no_match, entry = self._without_match(guess, kind), self._entries[kind]
         if no_match is None:
             return []
@@ -111,21 +114,3 @@ class PieceBorders:
         if not (guess.border and guess.run == GAP):  # after a gap begins a match
             found.append(Guess(False, GAP, no_match | {begun} if begun else no_match, entry))
         return found
-
-    def _is_possible(self, guess: Guess) -> bool:
-        """Return whether some text that follows makes the guess true."""
-        if guess not in self._possible:
-            seen, waiting = {guess: None}, [guess]
-            for at in waiting:
-                if self._possible.get(at) or (at.border and self._without_match(at, self._width - 1) is not None):
-                    self._possible[guess] = True
-                    break
-                following = [] if at.border else [at._replace(border=True)]
-                following += [new for kind in self._kinds for new in self._after(at, kind)]
-                for new in following:
-                    if new not in seen and self._possible.get(new, True):
-                        seen[new] = None
-                        waiting.append(new)
-            else:
-                self._possible.update(dict.fromkeys(seen, False))
-        return self._possible[guess]

@@ -1,8 +1,8 @@
 """Which tokens can come next: those with which the ids so far are still the beginning of some text's encoding.
 
 Inside a piece a token must be compatible with the one before it, since the encoding of a piece is the only sequence in
-which all neighbours are (`encoders/trie.py`); no token crosses a piece's border (`piece_borders.py`); and the bytes of
-all tokens are UTF-8. A token that no merges make is valid only as a whole piece, of a model that takes those first
+which all neighbours are (`encoders/trie.py`); no token crosses a piece's border, and the bytes of all are UTF-8
+(`byte_states.py`). A token that no merges make is valid only as a whole piece, of a model that takes those first
 (`ignore_merges`), and then no other tokens spell that piece.
 
 Cost: a walk through the part of the trie that goes on from the given bytes; all of it if none are given.
@@ -18,24 +18,22 @@ from ..encoders.trie import TOKEN, Node, TrieEncoder, build_trie
 from ..errors import ModelError
 from ..model.merge_recovery import compatible
 from ..regex.dfa import NotRegular, dfa_for
+from .byte_states import DEAD, ByteStates
 from .piece_borders import PieceBorders
-from .utf8_step import character
 
 NO_TOKEN = -1
 
 
 class Place(NamedTuple):
-    """Where a sequence of tokens has got to, by one guess about the borders of pieces.
+    """Where a sequence of tokens has got to.
 
     Attributes:
-        guess: the guess.
-        begun: the bytes of an incomplete character.
+        state: of the bytes so far.
         last: the token before, in the same piece; NO_TOKEN where a piece begins.
         piece: the bytes of the piece so far, if they begin a token that is valid only as a whole piece.
     """
 
-    guess: int
-    begun: bytes
+    state: int
     last: int
     piece: bytes | None
 
@@ -59,86 +57,77 @@ class ValidTokens:
         self._whole_trie = build_trie(self._whole)[0]
         self._whole_prefixes = {token[:size] for token in self._whole for size in range(len(token) + 1)}
         pattern, dialect = ("(?s:.+)", "rust") if split is None else (split.pattern, split.dialect)
-        self._borders = PieceBorders(dfa_for(pattern, dialect))
-        self._alive: dict[Place, bool] = {}
-        self.start: Places = frozenset([self._at_border(self._borders.start)])
+        self._states = ByteStates(PieceBorders(dfa_for(pattern, dialect)))
+        self._has_border: dict[Place, bool] = {}
+        self.start: Places = frozenset([self._at_border(self._states.start)])
 
     def after(self, places: Iterable[Place], rest: bytes) -> dict[int, Places]:
         """Return the tokens that can follow, each with the places after it.
 
         Their bytes and `rest` agree: one begins with the other.
         """
-        found: dict[int, set[Place]] = {}
+        found: dict[int, Places] = {}
         for place in places:
             for token, reached in self._from(place, rest):
-                found.setdefault(token, set()).update(reached)
-        return {token: frozenset(reached) for token, reached in found.items()}
+                known = found.get(token)
+                found[token] = frozenset(reached) if known is None else known.union(reached)
+        return found
 
     def can_end(self, places: Places) -> bool:
         """Return whether the tokens so far are the beginning of some text's encoding."""
         return any(place.last == NO_TOKEN for place in places) or any(map(self._leads_to_a_border, places))
 
-    def _at_border(self, guess: int) -> Place:
-        return Place(guess, b"", NO_TOKEN, b"" if self._whole else None)
+    def _at_border(self, state: int) -> Place:
+        return Place(state, NO_TOKEN, b"" if self._whole else None)
 
     def _from(self, place: Place, rest: bytes) -> Iterator[tuple[int, list[Place]]]:
         """Yield the tokens that can follow one place, the shortest first."""
-        last, encoder = place.last, self._encoder
-        for token, guesses, begun in self._walk(encoder.trie, place, rest):
+        last, encoder, close = place.last, self._encoder, self._states.close
+        for token, state in self._walk(encoder.trie, place.state, rest):
             if last != NO_TOKEN and not compatible(last, token, encoder.splits, encoder.rank_of, encoder.merged):
                 continue
             piece = None if place.piece is None else place.piece + self.tokens[token]
             piece = piece if piece in self._whole_prefixes else None
-            reached = [Place(guess, begun, token, piece) for guess in guesses]
-            if not begun and (piece is None or piece not in self._whole):
-                reached += self._borders_after(guesses)
+            reached = [Place(state, token, piece)]
+            if (closed := close(state)) != DEAD and (piece is None or piece not in self._whole):
+                reached.append(self._at_border(closed))
             yield token, reached
         if last == NO_TOKEN and self._whole:
-            for token, guesses, begun in self._walk(self._whole_trie, place, rest):
-                if not begun and (reached := self._borders_after(guesses)):
-                    yield token, reached
+            for token, state in self._walk(self._whole_trie, place.state, rest):
+                if (closed := close(state)) != DEAD:
+                    yield token, [self._at_border(closed)]
 
-    def _borders_after(self, guesses: tuple[int, ...]) -> list[Place]:
-        closed = map(self._borders.close, guesses)
-        return [self._at_border(guess) for guess in closed if guess is not None]
+    def _walk(self, trie: Node, state: int, rest: bytes) -> Iterator[tuple[int, int]]:
+        """Yield the tokens of a trie that fit into a piece after `state`, the shortest first, and the state after each.
 
-    def _walk(self, trie: Node, place: Place, rest: bytes) -> Iterator[tuple[int, tuple[int, ...], bytes]]:
-        """Yield the tokens of a trie that can follow if no others are between, and (guesses, begun) after each."""
-        read = self._borders.read
-        at_root: tuple[Node, tuple[int, ...], bytes, int] = (trie, (place.guess,), place.begun, 0)
-        waiting = deque([at_root])
+        Their bytes and `rest` agree.
+        """
+        read = self._states.read
+        waiting = deque([(trie, state, 0)])
         while waiting:
-            node, guesses, begun, size = waiting.popleft()
+            node, state, size = waiting.popleft()
             for byte in node if size >= len(rest) else rest[size : size + 1]:
                 child = node.get(byte)
-                if child is None or byte == TOKEN:
-                    continue
-                char = character(begun + bytes([byte]))
-                if char is None:
-                    continue
-                after, left = guesses, begun + bytes([byte])
-                if char:
-                    after, left = tuple([new for guess in guesses for new in read(guess, char)]), b""
-                if not after:
+                if child is None or byte == TOKEN or (after := read(state, byte)) == DEAD:
                     continue
                 if (token := child.get(TOKEN)) is not None:
-                    yield token, after, left  # type: ignore[misc]
-                waiting.append((child, after, left, size + 1))
+                    yield token, after  # type: ignore[misc]
+                waiting.append((child, after, size + 1))
 
     def _leads_to_a_border(self, place: Place) -> bool:
         """Return whether more tokens can follow until the piece ends; what comes then is free."""
-        if place not in self._alive:
+        if place not in self._has_border:
             seen, waiting = {place}, [place]
             while waiting:
                 for _, reached in self._from(waiting.pop(), b""):
-                    if any(new.last == NO_TOKEN or self._alive.get(new) for new in reached):
-                        self._alive[place] = True
+                    if any(new.last == NO_TOKEN or self._has_border.get(new) for new in reached):
+                        self._has_border[place] = True
                         return True
-                    more = [new for new in reached if new not in seen and new not in self._alive]
+                    more = [new for new in reached if new not in seen and new not in self._has_border]
                     seen.update(more)
                     waiting += more
-            self._alive.update(dict.fromkeys(seen, False))
-        return self._alive[place]
+            self._has_border.update(dict.fromkeys(seen, False))
+        return self._has_border[place]
 
 
 def check_served(tokenizer: Tokenizer) -> None:

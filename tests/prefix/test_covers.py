@@ -19,7 +19,7 @@ from bpelab.vocab.special_tokens import SpecialTokens
 from ..conftest import amount, encoding
 from .random_vocabularies import random_beginning, random_case
 
-LONGER = 5
+LONGER = 4
 T = BPETokenizer.train("low lower lowest " * 9, 262)
 
 
