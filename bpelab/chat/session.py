@@ -24,6 +24,7 @@ from ..chat_templates.messages import Message
 from ..chat_templates.render import find_template
 from ..chat_templates.template_variables import own_keywords, variables_for
 from ..errors import ConversationError, ModelFileError
+from ..prefix.byte_model import ByteModel
 from . import transcript
 from .backends.base import Backend
 from .generation import Generated, generate
@@ -34,6 +35,7 @@ from .prompts import PromptBuilder
 from .response import ActiveResponse, Response, StreamedToken
 from .sampling import GREEDY, SETTINGS, Sampling
 from .stop_tokens import stop_ids
+from .text_bits import start_ids
 from .tokenizer_parity import Parity, check_parity
 
 if TYPE_CHECKING:
@@ -242,6 +244,31 @@ class ChatSession:
         finally:
             if self._turn is turn:
                 self._turn = None
+
+    def byte_model(self, message: str | Sequence[Message] | None = None, **options: Any) -> ByteModel:
+        """Return the session's model as one of bytes, which takes texts that end anywhere; see `bpelab.prefix`.
+
+        Args:
+            message: the question, or several messages, whose answer a text begins; it isn't added to the conversation.
+                By default the text stands alone, after the tokenizer's bos token, or else its eos token.
+            options: max_evaluations and cache_size, as for ByteModel.
+
+        The sampling settings don't apply. Raises as `stream` does, ConversationError if there is no token to start
+        with, and ModelError or PatternError if the tokenizer can't be served (`BPETokenizer.covers`).
+
+        >>> after = ChatSession().byte_model("What is a token?").next_bytes("A toke")
+        >>> chr(max(after.probabilities, key=after.probabilities.get)), after.missing
+        ('n', 0.0)
+        """
+        backend = self.backend
+        if message is None:
+            before = start_ids(self.tokenizer)
+        else:
+            entries = [*self._history.in_context, *map(Entry, _messages(message))]
+            before = self._prompts.fit(entries, backend.context, self.max_new_tokens).ids
+        return ByteModel(
+            lambda ids: backend.next_logits(ids).tolist(), self.tokenizer, before=before, stop=self.stop, **options
+        )
 
     def _raise_if_answering(self) -> None:
         if self._turn is not None:
