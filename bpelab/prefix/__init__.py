@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from .byte_model import ByteModel as ByteModel, NextBytes as NextBytes
+    from .answers import NextBytes as NextBytes, TextProbability as TextProbability
+    from .byte_model import ByteModel as ByteModel
 
-_HOMES = {"ByteModel": "byte_model", "NextBytes": "byte_model"}
+_HOMES = {"ByteModel": "byte_model", "NextBytes": "answers", "TextProbability": "answers"}
 
 __all__ = [*_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -12,36 +12,16 @@ Cost: a call of the model for each sequence of tokens inside the prompt with whi
 `covers.py`; Hayase et al. count encodings alone, too, and Vieira et al. all spellings.
 """
 
-import math
-from array import array
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from ..core.tokenizer import Tokenizer
-from ..errors import BackendError
+from .answers import NextBytes, TextProbability
 from .covers import as_bytes, branches
-from .weighing import Ids, Row, common_beginning, weigh
+from .model_calls import Logits, ModelCalls
+from .weighing import Ids, Weights, common_beginning, weigh
 
 END = -1
 """Beside bytes, what can come next: the end of the text."""
-
-
-@dataclass(frozen=True)
-class NextBytes:
-    """What comes after a prompt.
-
-    Attributes:
-        probabilities: of each byte that can be next; with `end` they add up to 1.
-        end: the probability that the text ends.
-        evaluations: how often the model was called. What it had been asked before was cached.
-        missing: 0, or, if `max_evaluations` was reached, how much the probabilities may be wrong in all.
-    """
-
-    probabilities: dict[int, float]
-    end: float
-    evaluations: int
-    missing: float
 
 
 class ByteModel:
@@ -52,7 +32,8 @@ class ByteModel:
         tokenizer: the model's.
         before: ids before each text, such as a bos token, or a question.
         stop: ids that end a text.
-        max_evaluations: the most calls of the model for one answer. The likeliest tokens are followed first.
+        max_evaluations: the most calls of the model for the covers of one text, after the ids that they all begin with.
+            The likeliest tokens are followed first.
         cache_size: the number of calls whose results are kept.
 
     >>> from bpelab import BPETokenizer
@@ -64,12 +45,12 @@ class ByteModel:
     >>> max(after.probabilities, key=after.probabilities.get) == ord("w"), after.evaluations
     (True, 2)
 
-    Raises as `BPETokenizer.covers` does for tokenizers that aren't served.
+    Its methods raise as `BPETokenizer.covers` does, and BackendError for logits that aren't numbers, or too few.
     """
 
     def __init__(
         self,
-        logits: Callable[[list[int]], Sequence[float]],
+        logits: Logits,
         tokenizer: Tokenizer,
         *,
         before: Iterable[int] = (),
@@ -78,62 +59,92 @@ class ByteModel:
         cache_size: int = 64,
     ) -> None:
         self.tokenizer, self.before, self.stop = tokenizer, list(before), frozenset(stop)
-        self.max_evaluations, self._cache_size = max_evaluations, cache_size
-        self._logits = logits
-        self._largest_id = max(tokenizer.model.tokens)
-        self._rows: OrderedDict[Ids, Row] = OrderedDict()
-        self._evaluations = 0
+        self.max_evaluations = max_evaluations
+        self._calls = ModelCalls(logits, self.before, max(tokenizer.model.tokens), cache_size)
 
     def next_bytes(self, prompt: str | bytes) -> NextBytes:
-        """Return the probability of each next byte. Bytes may end inside a character.
-
-        Raises ValueError for bytes that no text begins with, BackendError for logits that aren't numbers, or too few.
-        """
-        data, tokens = as_bytes(prompt), self.tokenizer.model.tokens
+        """Return the probability of each next byte. Bytes may end inside a character."""
+        data, tokens, before = as_bytes(prompt), self.tokenizer.model.tokens, self._calls.count
         wanted: dict[Ids, list[tuple[int, int]]] = {}
         for branch in branches(self.tokenizer, data, beyond=True):
             at = len(data) - branch.end
             wanted[branch.ids] = [(token, tokens[token][at]) for token in branch.last]
-        if self.stop and (whole := _text(data)) is not None:
-            ids = tuple(self.tokenizer.pipeline.ids(whole))
-            wanted.setdefault(ids, []).extend((token, END) for token in self.stop)
-        before = self._evaluations
-        found = weigh(self._row, wanted, common_beginning(wanted), self.max_evaluations)
+        if self.stop and (whole := self._encoded(data)) is not None:
+            wanted.setdefault(whole, []).extend((token, END) for token in self.stop)
+        found = weigh(self._calls.row, wanted, common_beginning(wanted), self.max_evaluations)
         shares = found.shares()
         end = shares.pop(END, 0.0)
-        return NextBytes(dict(sorted(shares.items())), end, self._evaluations - before, found.missing)
+        return NextBytes(dict(sorted(shares.items())), end, self._calls.count - before, found.missing)
 
-    def _row(self, ids: Ids) -> Row:
-        """Return the log-probabilities after ids, from the cache if possible."""
-        row = self._rows.pop(ids, None)
-        if row is None:
-            self._evaluations += 1
-            row = log_probabilities(self._logits([*self.before, *ids]))
-            if len(row) <= self._largest_id:
-                raise BackendError(f"the model returned {len(row):,} logits, too few for the id {self._largest_id:,}")
-            if len(self._rows) >= self._cache_size > 0:
-                self._rows.popitem(last=False)
-        self._rows[ids] = row
-        return row
+    def next_characters(self, prompt: str | bytes, least: float = 0.01) -> dict[str, float]:
+        """Return the next characters whose probability is at least `least`, the likeliest first.
 
+        After bytes that end inside a character, that is the character which they begin. Cost: that of `next_bytes`,
+        once for the prompt and once for each first byte, or first bytes, of a character that are as probable.
 
-def log_probabilities(logits: Sequence[float]) -> Row:
-    """Return the logarithms of the probabilities: logits, made to add up to 1.
+        >>> from bpelab.chat import ChatSession
+        >>> list(ChatSession().byte_model("What is a token?").next_characters("A toke", 0.5))
+        ['n']
+        """
+        data = as_bytes(prompt)
+        inside = data[len(data.decode(errors="ignore").encode()) :]
+        found: dict[str, float] = {}
+        waiting = [(1.0, inside)]
+        for share, begun in waiting:
+            for byte, likely in self.next_bytes(data + begun[len(inside) :]).probabilities.items():
+                longer, probability = begun + bytes([byte]), share * likely
+                if probability < least:
+                    continue
+                char = longer.decode(errors="ignore")
+                if char:
+                    found[char] = probability
+                else:
+                    waiting.append((probability, longer))
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
 
-    >>> [round(math.exp(each), 2) for each in log_probabilities([1.0, 1.0, -math.inf, 2.0])]
-    [0.21, 0.21, 0.0, 0.58]
-    """
-    row = array("d", logits)
-    top = max(row)
-    if not math.isfinite(top):
-        raise BackendError(f"the model's largest logit is {top}, and has to be a number: its weights may be damaged")
-    whole = top + math.log(math.fsum([math.exp(each - top) for each in row]))
-    return array("d", [each - whole for each in row])
+    def covers(self, prompt: str | bytes) -> dict[tuple[int, ...], float]:
+        """Return the covers of a prompt, the likeliest first, each with its share in the probability of all.
 
+        >>> from bpelab import BPETokenizer
+        >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
+        >>> for cover, share in ByteModel(lambda ids: [0.0] * 262, tokenizer).covers("slo").items():
+        ...     print(tokenizer.convert_ids_to_tokens(cover), round(share, 3))
+        [b's', b'lo'] 0.5
+        [b's', b'low'] 0.5
+        """
+        data = as_bytes(prompt)
+        if not data:
+            return {(): 1.0}
+        covers, _, found = self._weigh_covers(data)
+        shares = sorted(found.shares().items(), key=lambda item: -item[1])
+        return {covers[number]: share for number, share in shares}
 
-def _text(data: bytes) -> str | None:
-    """Return the text that the bytes are, None if they end inside a character."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
+    def probability(self, text: str | bytes) -> TextProbability:
+        """Return how probable it is that the model's text begins with this one, and how probable its own ids are.
+
+        Cost: a call for each token.
+        """
+        data, before = as_bytes(text), self._calls.count
+        if not data:
+            return TextProbability(0.0, 0.0, 0, 0.0)
+        _, root, found = self._weigh_covers(data)
+        log_covers = found.log_total + self._calls.log_probability(root)
+        ids = self._encoded(data)
+        log_canonical = None if ids is None else self._calls.log_probability(ids)
+        return TextProbability(log_covers, log_canonical, self._calls.count - before, found.missing)
+
+    def _weigh_covers(self, data: bytes) -> tuple[list[Ids], Ids, Weights]:
+        """Return the covers, the ids that all begin with, and their weights after these, by the cover's number."""
+        covers = [(*branch.ids, token) for branch in branches(self.tokenizer, data) for token in branch.last]
+        wanted: dict[Ids, list[tuple[int, int]]] = {}
+        for number, cover in enumerate(covers):
+            wanted.setdefault(cover[:-1], []).append((cover[-1], number))
+        root = common_beginning(wanted)
+        return covers, root, weigh(self._calls.row, wanted, root, self.max_evaluations)
+
+    def _encoded(self, data: bytes) -> Ids | None:
+        """Return the ids of a text that ends here; None inside a character."""
+        try:
+            return tuple(self.tokenizer.pipeline.ids(data.decode()))
+        except UnicodeDecodeError:
+            return None

@@ -47,6 +47,8 @@ class ByteStates:
         found = self._known.get(state << 8 | byte)
         if found is None:
             guesses, begun = self._states[state]
+            if bool(begun) != (0x80 <= byte < 0xC0):  # a character goes on with these bytes, and begins with others
+                return DEAD
             found = self._known[state << 8 | byte] = self._number(self._after(guesses, begun + bytes([byte])))
         return found
 
@@ -76,7 +78,7 @@ class ByteStates:
                 return State(frozenset(), b"")
             kinds = self._borders.kinds(*code_points(data))
             return State(frozenset(guess for guess in guesses if any(after(guess, kind) for kind in kinds)), data)
-        (kind,) = self._borders.kinds(code_point, code_point)
+        kind = self._borders.kind(code_point)
         return State(frozenset(new for guess in guesses for new in after(guess, kind)), b"")
 
 

@@ -41,7 +41,7 @@ class PieceBorders:
 
     >>> from bpelab.regex.dfa import dfa_for
     >>> borders = PieceBorders(dfa_for(r"\\S+|\\s+(?!\\S)|\\s"))
-    >>> letter, space = (kind for char in "a " for kind in borders.kinds(ord(char), ord(char)))
+    >>> letter, space = borders.kind(ord("a")), borders.kind(ord(" "))
     >>> [inside] = borders.after(borders.start, letter)
     >>> borders.after(inside, space), len(borders.after(inside._replace(border=True), space))
     ([], 1)
@@ -57,8 +57,12 @@ class PieceBorders:
         self._possible: dict[Guess, bool] = {}
         self.start = Guess(True, START, frozenset(), self._entries[-1])
 
+    def kind(self, code_point: int) -> int:
+        """Return the kind of a character, of those that the pattern distinguishes."""
+        return self._dfa.codes[code_point]
+
     def kinds(self, first: int, last: int) -> set[int]:
-        """Return the kinds that the pattern distinguishes of characters from code point `first` to `last`.
+        """Return the kinds of the characters from code point `first` to `last`.
 
         Both are in the same block of 256 characters, or the first and the last one of a block.
         """

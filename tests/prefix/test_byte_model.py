@@ -13,7 +13,7 @@ from bpelab import BPETokenizer, ConversationError
 from bpelab.chat import ChatSession
 from bpelab.encoders import TrieEncoder
 from bpelab.errors import BackendError
-from bpelab.prefix import ByteModel
+from bpelab.prefix import ByteModel, TextProbability
 from bpelab.prefix.definition import first_cover
 
 from ..conftest import amount
@@ -34,29 +34,30 @@ T = BPETokenizer.train("low lower lowest " * 9, 262)
 
 
 class Table:
-    """A model whose logits depend on the last two ids, at random; all but `possible` are impossible."""
+    """A model whose logits depend on the last id and on how many there are, at random; only `possible` ids are."""
 
     def __init__(self, seed, possible, rows=END + 1):
         self.seed, self.possible, self.rows = seed, list(possible), rows
         self.known = {}
 
+    def after(self, ids):
+        """(The logits after ids, the probabilities)."""
+        key = (*ids[-1:], len(ids) % 3)
+        if key not in self.known:
+            rng, logits = random.Random(str((self.seed, key))), [-math.inf] * self.rows
+            for token in self.possible:
+                logits[token] = rng.gauss(0, 2)
+            row = list(map(math.exp, logits))
+            whole = sum(row)
+            self.known[key] = logits, [each / whole for each in row]
+        return self.known[key]
+
     def logits(self, ids):
-        rng, found = random.Random(str((self.seed, ids[-2:]))), [-math.inf] * self.rows
-        for token in self.possible:
-            found[token] = rng.gauss(0, 2)
-        return found
+        return self.after(ids)[0]
 
     def probability(self, ids):
         """That of ids, one after the other."""
-        return math.prod(self.after(ids[max(0, at - 2) : at])[token] for at, token in enumerate(ids))
-
-    def after(self, ids):
-        key = tuple(ids)
-        if key not in self.known:
-            row = list(map(math.exp, self.logits(list(ids))))
-            whole = sum(row)
-            self.known[key] = [each / whole for each in row]
-        return self.known[key]
+        return math.prod(self.after(ids[:at])[1][token] for at, token in enumerate(ids))
 
 
 def by_definition(tokenizer, table, data, alphabet):
@@ -95,6 +96,52 @@ def test_it_is_that_of_the_definition(seed):
         for byte, share in expected.items():
             assert found.probabilities[byte] == pytest.approx(share, abs=1e-9)
         assert found.missing == 0
+
+
+@given(st.integers(0, 2**32))
+def test_how_probable_a_text_and_its_covers_are(seed):
+    rng = random.Random(seed)
+    pattern, alphabet, characters = rng.choice(CASES)
+    while not TrieEncoder.supports(model := random_model(rng, characters)):
+        pass
+    tokenizer, data = BPETokenizer(model, pattern=pattern), random_beginning(rng, alphabet)
+    table = Table(seed, model.tokens)
+    byte_model = ByteModel(table.logits, tokenizer)
+    expected = {tuple(ids): table.probability(ids) for ids in tokenizer.covers(data)}
+    found = byte_model.probability(data)
+    assert math.exp(found.log_covers) == pytest.approx(sum(expected.values()), rel=1e-9)
+    shares = byte_model.covers(data)
+    assert set(shares) == set(expected) and list(shares.values()) == sorted(shares.values(), reverse=True)
+    for cover, probability in expected.items():
+        assert shares[cover] == pytest.approx(probability / sum(expected.values()), rel=1e-9)
+    try:
+        ids = tokenizer.encode(data.decode())
+    except UnicodeDecodeError:
+        assert found.log_canonical is None
+    else:
+        assert math.exp(found.log_canonical) == pytest.approx(table.probability(ids), rel=1e-9)
+        assert found.log_canonical <= found.log_covers + 1e-9
+
+
+def test_nothing_is_certain():
+    byte_model = ByteModel(lambda ids: [0.0] * 262, T)
+    assert byte_model.probability("") == TextProbability(0.0, 0.0, 0, 0.0)
+    assert byte_model.covers("") == {(): 1.0}
+
+
+def test_next_characters_are_made_of_next_bytes():
+    byte_model = ByteModel(Table(3, range(262), 262).logits, T)
+    for prompt in ("lo", "é".encode()[:1], "日".encode()[:1], "日".encode()[:2]):
+        found = byte_model.next_characters(prompt, 0.002)
+        assert found and list(found.values()) == sorted(found.values(), reverse=True)
+        assert min(found.values()) >= 0.002
+        data = prompt.encode() if isinstance(prompt, str) else prompt
+        for char, probability in list(found.items())[:5]:
+            expected, at = 1.0, data
+            for byte in (data.decode(errors="ignore") + char).encode()[len(data) :]:
+                expected *= byte_model.next_bytes(at).probabilities[byte]
+                at += bytes([byte])
+            assert probability == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("prompt", ["", "A toke", "A token is ", "It's", "Yes.\n", "é".encode()[:1]])
