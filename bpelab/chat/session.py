@@ -25,6 +25,7 @@ from ..chat_templates.render import find_template
 from ..chat_templates.template_variables import own_keywords, variables_for
 from ..errors import ConversationError, ModelFileError
 from ..prefix.byte_model import ByteModel
+from ..prefix.covers import as_bytes
 from . import transcript
 from .backends.base import Backend
 from .generation import Generated, generate
@@ -40,6 +41,7 @@ from .tokenizer_parity import Parity, check_parity
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
+    from .completion import Completion
     from .models.find import ModelFiles
 
 
@@ -268,6 +270,30 @@ class ChatSession:
             before = self._prompts.fit(entries, backend.context, self.max_new_tokens).ids
         return ByteModel(
             lambda ids: backend.next_logits(ids).tolist(), self.tokenizer, before=before, stop=self.stop, **options
+        )
+
+    def complete(
+        self, prompt: str | bytes, message: str | Sequence[Message] | None = None, *, exact: bool = True
+    ) -> "Completion":
+        """Return what the model writes after `prompt`, which may end anywhere: inside a word, after a space.
+
+        Args:
+            prompt: the beginning of a text; bytes may end inside a character.
+            message: the question whose answer the text is, as for `byte_model`; the conversation stays as it is.
+            exact: whether the prompt's last tokens are chosen among its covers. If not, it is encoded as if it ended
+                there, as is usual, and the model has to go on from tokens that it may never have seen.
+
+        The session's sampling and max_new_tokens apply; a cover is chosen as a token is. Raises as `byte_model` does.
+
+        >>> ChatSession(max_new_tokens=5).complete("A toke", "What is a token?").text
+        'n is a piece of text'
+        """
+        from .completion import complete
+
+        check_flags(exact=exact)
+        limit = self.max_new_tokens
+        return complete(
+            self.byte_model(message), self.backend, as_bytes(prompt), self.sampling, max_new_tokens=limit, exact=exact
         )
 
     def _raise_if_answering(self) -> None:
