@@ -45,7 +45,8 @@ class ByteModel:
     >>> max(after.probabilities, key=after.probabilities.get) == ord("w"), after.evaluations
     (True, 2)
 
-    Its methods raise as `BPETokenizer.covers` does, and BackendError for logits that aren't numbers, or too few.
+    One thread at a time may ask it. Its methods raise as `BPETokenizer.covers` does, and BackendError for logits that
+    aren't numbers, or too few.
     """
 
     def __init__(

@@ -6,6 +6,7 @@ state (`piece_borders.py`). Inside a character they are those after which some c
 Cost: a look-up for each byte; a state is computed when it is first reached.
 """
 
+from itertools import count
 from typing import NamedTuple
 
 from .piece_borders import Guess, PieceBorders
@@ -37,7 +38,8 @@ class ByteStates:
     def __init__(self, borders: PieceBorders) -> None:
         self._borders = borders
         self._numbers: dict[State, int] = {}
-        self._states: list[State] = []
+        self._states: dict[int, State] = {}
+        self._unused = count()
         self._known: dict[int, int] = {}
         self._closed: dict[int, int] = {}
         self.start = self._number(State(frozenset([borders.start]), b""))
@@ -63,9 +65,11 @@ class ByteStates:
     def _number(self, state: State) -> int:
         if not state.guesses:
             return DEAD
-        number = self._numbers.setdefault(state, len(self._states))
-        if number == len(self._states):
-            self._states.append(state)
+        number = self._numbers.get(state)
+        if number is None:
+            number = next(self._unused)
+            self._states[number] = state
+            number = self._numbers.setdefault(state, number)  # another thread may have been first
         return number
 
     def _after(self, guesses: frozenset[Guess], data: bytes) -> State:

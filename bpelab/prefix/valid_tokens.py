@@ -134,7 +134,7 @@ def check_served(tokenizer: Tokenizer) -> None:
     """Raise ModelError unless a tokenizer's ids are decided by one pattern and merges of bytes."""
     spec, pipeline = tokenizer.spec, tokenizer.pipeline
     if not tokenizer.model.is_byte_level:
-        raise ModelError("covers need a model whose symbols are bytes, and this one's are characters")
+        raise ModelError("covers need a model whose initial symbols are the 256 bytes, and this one has others")
     if spec.normalizer is not None:
         raise ModelError("covers need a tokenizer without a normalizer, which gives different texts the same ids")
     if (added := next((token for token in spec.special_tokens.tokens if not token.special), None)) is not None:

@@ -1,6 +1,7 @@
 """Covers: those of the definition, for random vocabularies and patterns; and what isn't served is refused by name."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import pytest
@@ -130,7 +131,7 @@ BACKWARDS = BPEModel.from_ranks({bytes([byte]): 3 + byte for byte in range(256)}
             ModelError,
             "the added token '<t>' is found first",
         ),
-        (BPETokenizer(CHARACTERS, pattern=None), ModelError, "this one's are characters"),
+        (BPETokenizer(CHARACTERS, pattern=None), ModelError, "the 256 bytes, and this one has others"),
         (BPETokenizer(BACKWARDS), ModelError, "every token ranks after its parts"),
         (T.with_options(pre_tokenizer=Metaspace()), ModelError, "one pattern, not Metaspace"),
         (T.with_options(pattern=r"\d+?(?=(\d{3})+(?!\d))|\d+"), PatternError, "a pattern that an automaton runs"),
@@ -140,6 +141,16 @@ BACKWARDS = BPEModel.from_ranks({bytes([byte]): 3 + byte for byte in range(256)}
 def test_refused(tokenizer, error, message):
     with pytest.raises(error, match=message):
         tokenizer.covers("low")
+
+
+def test_threads_share_a_tokenizer():
+    """They reach new states at the same time."""
+    texts = ["lower ", "é日".encode()[:-1], "low  \n", "1234", "slow'", "  lo"] * 4
+    expected = list(map(BPETokenizer(T.model).covers, texts))
+    for seed in range(5):
+        fresh = T.with_special_tokens([f"<|{seed}|>"])  # not equal to another one, so nothing is cached
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(fresh.covers, texts)) == expected
 
 
 def test_too_many_sequences(monkeypatch):
