@@ -29,8 +29,10 @@ class ByteStates:
     >>> from bpelab.regex.dfa import dfa_for
     >>> states = ByteStates(PieceBorders(dfa_for("[a-z]+|[^a-z]")))
     >>> letter = states.read(states.start, ord("a"))
-    >>> states.read(letter, ord("b")) == letter, states.read(letter, ord(" ")) == DEAD
-    (True, True)
+    >>> states.read(letter, ord("b")) == letter
+    True
+    >>> states.read(letter, ord(" ")) == states.read(letter, 0xC3) == DEAD  # neither is a letter, nor begins one
+    True
     >>> states.read(states.close(letter), ord(" ")) == DEAD
     False
     """

@@ -112,6 +112,20 @@ def test_a_token_that_only_a_whole_piece_becomes():
     assert written(merged, "abc") == ["a|b|c"]
 
 
+def test_a_whole_piece_is_spelled_by_no_other_tokens():
+    """Where it ends isn't certain before the next digit, so both spellings are followed until then."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"111": 256}
+    tokenizer = BPETokenizer(BPEModel.from_ranks(ranks), pattern="cl100k")
+    assert written(tokenizer, "1112") == ["111|2"]
+
+
+def test_a_token_after_which_nothing_fits():
+    """Two `a` are one piece only before a `b`, and with that they are another token."""
+    merges = [(b"a", b"a"), (b"aa", b"b")]
+    assert written(BPETokenizer(BPEModel.from_merges(merges), pattern="a{0,2}b|a"), "a") == ["a", "aab"]
+    assert written(BPETokenizer(BPEModel.from_merges(merges[:1]), pattern="a{0,2}b|a"), "a") == ["a", "aa"]
+
+
 def test_a_long_text_costs_no_more_than_its_end():
     text = "lower lowest " * 5_000
     assert last_settled(T, text.encode()) == len(text) - 1
