@@ -68,7 +68,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     - text to ids: `encode`, `encode_ordinary`, `encode_batch`, `encode_array`, `encode_batch_array`,
       `encode_with_offsets`, `encode_with_dropout`, `encode_piece`, `encode_files`
     - ids to text: `decode`, `decode_batch`, `decode_bytes`, `decode_with_offsets`
-    - tokens and counts: `tokenize`, `pieces`, `count_tokens`, `truncate`, `split_by_tokens`
+    - tokens and counts: `tokenize`, `pieces`, `count_tokens`, `truncate`, `split_by_tokens`; `covers`
     - the vocabulary: `token_to_id`, `id_to_token`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `get_vocab`,
       `vocab_size`, `n_vocab`, `special_tokens`, `added_tokens`
     - roles of tokens: `bos_token`, `bos_token_id`, `eos_token`, `eos_token_id`, `pad_token`, `pad_token_id`,
@@ -297,6 +297,28 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
         row = encode_with_offsets(self, text, allowed_special, disallowed_special, add_special_tokens)
         return row.ids, row.offsets
+
+    def covers(self, text: str | bytes) -> list[list[int]]:
+        """Return the covers of a text that may go on: the ids with which an encoding can begin that begins with it.
+
+        A cover ends with the first token that reaches the end of `text` or goes beyond it. The text is the beginning of
+        a longer one, or all of it; it may be bytes that end inside a character. Special tokens in it are plain text.
+
+        >>> t = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
+        >>> [t.convert_ids_to_tokens(ids) for ids in t.covers("slow")]
+        [[b's', b'low']]
+        >>> [t.convert_ids_to_tokens(ids) for ids in t.covers("slo")]
+        [[b's', b'lo'], [b's', b'low']]
+
+        Cost: milliseconds for a word; a second for a text that ends with a space, with which half of a large vocabulary
+        begins. Raises ValueError for bytes that no text begins with; ModelError for a tokenizer whose ids depend on
+        more than one pattern and merges of bytes: on a normalizer, added tokens that aren't special, or SentencePiece's
+        characters; PatternError for a pattern without an automaton, such as one with long look-aheads; BPELabError for
+        more than 100,000 sequences of tokens inside the text.
+        """
+        from .prefix.covers import covers
+
+        return covers(self, text)
 
     def encode_files(
         self,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         fit_to_context as fit_to_context,
     )
     from ..chat_templates.prefix_check import check_prefixes as check_prefixes
+    from .exact_completion import ExactCompletion as ExactCompletion
     from .response import Response as Response, StreamedToken as StreamedToken, TopToken as TopToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
@@ -40,6 +41,7 @@ _HOMES = {
     "apply_chat_template": ".chat_templates.apply",
     "count_conversation": ".chat_templates.apply",
     "fit_to_context": ".chat_templates.fit_to_context",
+    "ExactCompletion": "exact_completion",
     "ChatSession": "session",
     "bits_per_byte": "text_bits",
     "Response": "response",

@@ -24,6 +24,8 @@ from ..chat_templates.messages import Message
 from ..chat_templates.render import find_template
 from ..chat_templates.template_variables import own_keywords, variables_for
 from ..errors import ConversationError, ModelFileError
+from ..prefix.byte_model import ByteModel
+from ..prefix.covers import as_bytes
 from . import transcript
 from .backends.base import Backend
 from .base_models import another_format, has_template, why_not_asked
@@ -35,10 +37,12 @@ from .prompts import PromptBuilder
 from .response import ActiveResponse, Response, StreamedToken
 from .sampling import GREEDY, SETTINGS, Sampling
 from .stop_tokens import stop_ids
+from .text_bits import start_ids
 from .tokenizer_parity import Parity, check_parity
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
+    from .exact_completion import ExactCompletion
     from .models.find import ModelFiles
 
 
@@ -283,6 +287,53 @@ class ChatSession:
         finally:
             if self._turn is turn:
                 self._turn = None
+
+    def byte_model(self, message: str | Sequence[Message] | None = None, **options: Any) -> ByteModel:
+        """Return the session's model as one of bytes, which takes texts that end anywhere; see `bpelab.prefix`.
+
+        Args:
+            message: the question, or several messages, whose answer a text begins; it isn't added to the conversation.
+                By default the text stands alone, after the tokenizer's bos token, or else its eos token.
+            options: max_evaluations and cache_size, as for ByteModel.
+
+        The sampling settings don't apply. Raises as `stream` does, ConversationError if there is no token to start
+        with, and ModelError or PatternError if the tokenizer can't be served (`BPETokenizer.covers`).
+
+        >>> after = ChatSession().byte_model("What is a token?").next_bytes("A toke")
+        >>> chr(max(after.probabilities, key=after.probabilities.get)), after.missing
+        ('n', 0.0)
+        """
+        backend = self.backend
+        if message is None:
+            before = start_ids(self.tokenizer)
+        else:
+            entries = [*self._history.in_context, *map(Entry, _messages(message))]
+            before = self._prompts.fit(entries, backend.context, self.max_new_tokens).ids
+        return ByteModel(
+            lambda ids: backend.next_logits(ids).tolist(), self.tokenizer, before=before, stop=self.stop, **options
+        )
+
+    def complete_exactly(
+        self, prompt: str | bytes, message: str | Sequence[Message] | None = None
+    ) -> "ExactCompletion":
+        """Return what the model writes after `prompt`, which may end anywhere: inside a word, after a space.
+
+        `complete` encodes a text as if it ended there, so the model has to go on from tokens that it may never have
+        seen. Here the prompt's last tokens are chosen among its covers.
+
+        Args:
+            prompt: the beginning of a text; bytes may end inside a character.
+            message: the question whose answer the text is, as for `byte_model`; the conversation stays as it is.
+
+        The session's sampling and max_new_tokens apply; a cover is chosen as a token is. Raises as `byte_model` does.
+
+        >>> ChatSession(max_new_tokens=5).complete_exactly("A toke", "What is a token?").text
+        'n is a piece of text'
+        """
+        from .exact_completion import complete_exactly
+
+        model = self.byte_model(message)
+        return complete_exactly(model, self.backend, as_bytes(prompt), self.sampling, self.max_new_tokens)
 
     def _raise_if_answering(self) -> None:
         if self._turn is not None:

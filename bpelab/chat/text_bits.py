@@ -73,7 +73,7 @@ def bits_per_byte(
         tokenizer = files.tokenizer() if tokenizer is None else tokenizer
         asked = {"n_ctx": None, "n_gpu_layers": None, "threads": None, "device": None, **options}
         opened = open_with_fallback(choose(backend, files).backend, files, asked)
-    before = _start(tokenizer) if start is None else list(start)
+    before = start_ids(tokenizer) if start is None else list(start)
     if not before:
         raise ConversationError("start is empty, but the first token needs one before it")
     size = min(LONGEST_PASSAGE, (opened.context - len(before)) // 2)
@@ -109,7 +109,8 @@ def passages(text: str, size: int) -> Iterator[str]:
     yield data.decode()
 
 
-def _start(tokenizer: "BPETokenizer") -> list[int]:
+def start_ids(tokenizer: "BPETokenizer") -> list[int]:
+    """Return the ids before a text: the bos token, or else the eos token. Raises ConversationError for neither."""
     found = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
     if found is None:
         raise ConversationError("the tokenizer has neither a bos nor an eos token: pass the ids to start with as start")

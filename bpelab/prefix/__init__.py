@@ -1,0 +1,20 @@
+"""Texts that go on: which ids can begin the encoding of a text of which only the beginning is known, and what follows.
+
+`BPETokenizer.covers` is here: `piece_borders.py` guesses where the pattern will cut, `byte_states.py` reads a text with
+these guesses, `valid_tokens.py` says which tokens can come next, and `definition.py` is what all are compared with.
+`ByteModel` makes a model of bytes from a model of tokens. It may import `core` and the layers below it. Begin with
+`covers.py`.
+"""
+
+from typing import TYPE_CHECKING
+
+from .._support.lazy_imports import lazy_attributes
+
+if TYPE_CHECKING:
+    from .answers import NextBytes as NextBytes, TextProbability as TextProbability
+    from .byte_model import ByteModel as ByteModel
+
+_HOMES = {"ByteModel": "byte_model", "NextBytes": "answers", "TextProbability": "answers"}
+
+__all__ = [*_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -1,0 +1,151 @@
+"""A model of bytes, made of a model of tokens: exact probabilities for a prompt that may end anywhere.
+
+A model of tokens gives each token a probability, given those before it. The probability that its text begins with some
+bytes is that of all their covers together, since every text that begins with them has exactly one (`covers.py`). The
+probability of a byte after a prompt is the share of the texts that begin with both among those that begin with the
+prompt; so nothing depends on how the prompt would be cut into tokens if it ended there.
+
+A model may also produce ids that no text is encoded to. These spellings don't count here: there are too many to add
+up, and a model is trained on encodings. What it gives to other spellings is shared among these.
+
+Cost: a call of the model for each sequence of tokens inside the prompt with which two covers begin. Sources: those of
+`covers.py`; Hayase et al. count encodings alone, too, and Vieira et al. all spellings.
+"""
+
+from collections.abc import Iterable
+
+from ..core.tokenizer import Tokenizer
+from .answers import NextBytes, TextProbability
+from .covers import as_bytes, branches
+from .model_calls import Logits, ModelCalls
+from .weighing import Ids, Weights, common_beginning, weigh
+
+END = -1
+"""Beside bytes, what can come next: the end of the text."""
+
+
+class ByteModel:
+    """A model of tokens, asked about bytes.
+
+    Args:
+        logits: a function from ids to the logits of the next token, one for each id; log-probabilities are logits, too.
+        tokenizer: the model's.
+        before: ids before each text, such as a bos token, or a question.
+        stop: ids that end a text.
+        max_evaluations: the most calls of the model for the covers of one text, after the ids that they all begin with.
+            The likeliest tokens are followed first.
+        cache_size: the number of calls whose results are kept.
+
+    >>> from bpelab import BPETokenizer
+    >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
+    >>> low = tokenizer.token_to_id("low")
+    >>> def logits(ids):  # "low", whatever came before
+    ...     return [0 if token == low else -9 for token in range(262)]
+    >>> after = ByteModel(logits, tokenizer).next_bytes("lo")
+    >>> max(after.probabilities, key=after.probabilities.get) == ord("w"), after.evaluations
+    (True, 2)
+
+    One thread at a time may ask it. Its methods raise as `BPETokenizer.covers` does, and BackendError for logits that
+    aren't numbers, or too few.
+    """
+
+    def __init__(
+        self,
+        logits: Logits,
+        tokenizer: Tokenizer,
+        *,
+        before: Iterable[int] = (),
+        stop: Iterable[int] = (),
+        max_evaluations: int = 256,
+        cache_size: int = 64,
+    ) -> None:
+        self.tokenizer, self.before, self.stop = tokenizer, list(before), frozenset(stop)
+        self.max_evaluations = max_evaluations
+        self._calls = ModelCalls(logits, self.before, max(tokenizer.model.tokens), cache_size)
+
+    def next_bytes(self, prompt: str | bytes) -> NextBytes:
+        """Return the probability of each next byte. Bytes may end inside a character."""
+        data, tokens, before = as_bytes(prompt), self.tokenizer.model.tokens, self._calls.count
+        wanted: dict[Ids, list[tuple[int, int]]] = {}
+        for branch in branches(self.tokenizer, data, beyond=True):
+            at = len(data) - branch.end
+            wanted[branch.ids] = [(token, tokens[token][at]) for token in branch.last]
+        if self.stop and (whole := self._encoded(data)) is not None:
+            wanted.setdefault(whole, []).extend((token, END) for token in self.stop)
+        found = weigh(self._calls.row, wanted, common_beginning(wanted), self.max_evaluations)
+        shares = found.shares()
+        end = shares.pop(END, 0.0)
+        return NextBytes(dict(sorted(shares.items())), end, self._calls.count - before, found.missing)
+
+    def next_characters(self, prompt: str | bytes, least: float = 0.01) -> dict[str, float]:
+        """Return the next characters whose probability is at least `least`, the likeliest first.
+
+        After bytes that end inside a character, that is the character which they begin. Cost: that of `next_bytes`,
+        once for the prompt and once for each first byte, or first bytes, of a character that are as probable.
+
+        >>> from bpelab.chat import ChatSession
+        >>> list(ChatSession().byte_model("What is a token?").next_characters("A toke", 0.5))
+        ['n']
+        """
+        data = as_bytes(prompt)
+        inside = data[len(data.decode(errors="ignore").encode()) :]
+        found: dict[str, float] = {}
+        waiting = [(1.0, inside)]
+        for share, begun in waiting:
+            for byte, likely in self.next_bytes(data + begun[len(inside) :]).probabilities.items():
+                longer, probability = begun + bytes([byte]), share * likely
+                if probability < least:
+                    continue
+                char = longer.decode(errors="ignore")
+                if char:
+                    found[char] = probability
+                else:
+                    waiting.append((probability, longer))
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def covers(self, prompt: str | bytes) -> dict[tuple[int, ...], float]:
+        """Return the covers of a prompt, the likeliest first, each with its share in the probability of all.
+
+        >>> from bpelab import BPETokenizer
+        >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
+        >>> for cover, share in ByteModel(lambda ids: [0.0] * 262, tokenizer).covers("slo").items():
+        ...     print(tokenizer.convert_ids_to_tokens(cover), round(share, 3))
+        [b's', b'lo'] 0.5
+        [b's', b'low'] 0.5
+        """
+        data = as_bytes(prompt)
+        if not data:
+            return {(): 1.0}
+        covers, _, found = self._weigh_covers(data)
+        shares = sorted(found.shares().items(), key=lambda item: -item[1])
+        return {covers[number]: share for number, share in shares}
+
+    def probability(self, text: str | bytes) -> TextProbability:
+        """Return how probable it is that the model's text begins with this one, and how probable its own ids are.
+
+        Cost: a call for each token.
+        """
+        data, before = as_bytes(text), self._calls.count
+        if not data:
+            return TextProbability(0.0, 0.0, 0, 0.0)
+        _, root, found = self._weigh_covers(data)
+        log_covers = found.log_total + self._calls.log_probability(root)
+        ids = self._encoded(data)
+        log_canonical = None if ids is None else self._calls.log_probability(ids)
+        return TextProbability(log_covers, log_canonical, self._calls.count - before, found.missing)
+
+    def _weigh_covers(self, data: bytes) -> tuple[list[Ids], Ids, Weights]:
+        """Return the covers, the ids that all begin with, and their weights after these, by the cover's number."""
+        covers = [(*branch.ids, token) for branch in branches(self.tokenizer, data) for token in branch.last]
+        wanted: dict[Ids, list[tuple[int, int]]] = {}
+        for number, cover in enumerate(covers):
+            wanted.setdefault(cover[:-1], []).append((cover[-1], number))
+        root = common_beginning(wanted)
+        return covers, root, weigh(self._calls.row, wanted, root, self.max_evaluations)
+
+    def _encoded(self, data: bytes) -> Ids | None:
+        """Return the ids of a text that ends here; None inside a character."""
+        try:
+            return tuple(self.tokenizer.pipeline.ids(data.decode()))
+        except UnicodeDecodeError:
+            return None

@@ -1,0 +1,126 @@
+"""The covers of a text: the ways in which an encoding that begins with the text can spell it.
+
+A text that goes on may be cut into tokens differently from one that ends: after `lowe`, the next token of an encoding
+may be `r`, but there is none such if `lower` is one token. A cover is the beginning of an encoding, up to the first
+token that reaches the end of the text or goes beyond it. So every text that begins with the given one has an encoding
+that begins with exactly one cover.
+
+Everything before the last place where the pattern cuts whatever follows (`boundaries/dfa_pairs.py`) is encoded as
+usual. From there on all valid tokens are tried (`valid_tokens.py`); few sequences of them fit, at most one for each
+offset of a piece and each guess about its borders.
+
+Cost: a walk through the trie for each of these; a second for a text that ends with a space, which half of a large
+vocabulary begins with. Sources: Vieira et al. 2024, "From Language Models over Tokens to Language Models over
+Characters" (the covering); Phan et al. 2024, "Exact Byte-Level Probabilities from Tokenized Language Models" (cover
+encodings). Hayase et al. 2025, "Sampling from Your Language Model One Byte at a Time", have the compatibility of
+neighbours, too, and rules for white space where this has the pattern's automaton.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from .._support.textio import utf8, valid_text
+from ..core.pipeline import Pipeline
+from ..core.tokenizer import Tokenizer
+from ..errors import BPELabError
+from ..pretokenizers.boundary import boundary_predicate
+from ..texts.stages import SafePair
+from .valid_tokens import Places, valid_tokens
+
+MAX_SEQUENCES = 100_000
+"""The most sequences of tokens inside a text that are followed."""
+
+
+class Branch(NamedTuple):
+    """Covers that differ only in their last token.
+
+    Attributes:
+        ids: the tokens before it, all inside the text.
+        end: the offset at which these end, in bytes.
+        last: the last tokens.
+    """
+
+    ids: tuple[int, ...]
+    end: int
+    last: tuple[int, ...]
+
+
+class Sequence(NamedTuple):
+    """Tokens inside a text: the last one, those before it, where it ends, and by which guesses that is possible."""
+
+    token: int
+    before: "Sequence | None"
+    end: int
+    places: Places
+
+    def ids(self) -> tuple[int, ...]:
+        """Return the tokens."""
+        backwards, at = list[int](), self
+        while at.before is not None:
+            backwards.append(at.token)
+            at = at.before
+        return tuple(reversed(backwards))
+
+
+def covers(tokenizer: Tokenizer, text: str | bytes) -> list[list[int]]:
+    """Return the covers of a text, in the order of their ids; see `BPETokenizer.covers`."""
+    data = as_bytes(text)
+    if not data:
+        return [[]]
+    return sorted([*branch.ids, token] for branch in branches(tokenizer, data) for token in branch.last)
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    """Return a text as bytes. Raises ValueError if they aren't the beginning of UTF-8, TypeError for other types."""
+    if isinstance(text, str):
+        return utf8(valid_text(text))
+    if not isinstance(text, bytes):
+        raise TypeError(f"text is a str or bytes, not {type(text).__name__}")
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            raise ValueError(f"no text begins with these bytes: at {error.start}, {error.reason}") from error
+    return text
+
+
+def branches(tokenizer: Tokenizer, data: bytes, *, beyond: bool = False) -> Iterator[Branch]:
+    """Yield the covers of `data`, which isn't empty; with `beyond`, only those whose last token goes beyond its end.
+
+    Covers that end with the text go on to the next token then. `data` may then be empty.
+    Raises ModelError, PatternError for tokenizers that aren't served, BPELabError for more than MAX_SEQUENCES.
+    """
+    valid = valid_tokens(tokenizer)
+    settled = last_settled(tokenizer, data)
+    before = tuple(tokenizer.pipeline.ids(data[:settled].decode()))
+    waiting = [Sequence(-1, None, settled, valid.start)]
+    for followed, sequence in enumerate(waiting):
+        if followed == MAX_SEQUENCES:
+            raise BPELabError(f"more than {MAX_SEQUENCES:,} sequences of tokens fit into the end of this text")
+        found = []
+        for token, places in valid.after(sequence.places, data[sequence.end :]).items():
+            end = sequence.end + len(valid.tokens[token])
+            if end < len(data) or (beyond and end == len(data)):
+                waiting.append(Sequence(token, sequence, end, places))
+            elif valid.can_end(places):
+                found.append(token)
+        if found:
+            yield Branch(before + sequence.ids(), sequence.end, tuple(found))
+
+
+def last_settled(tokenizer: Tokenizer, data: bytes) -> int:
+    """Return the last offset in `data` before which the ids don't depend on what follows it, 0 if none is certain."""
+    safe = _boundary_predicate(tokenizer.pipeline)
+    if safe is None:
+        return 0
+    text = data.decode(errors="ignore")  # an incomplete character at the end is left out
+    for at in range(len(text) - 1, 0, -1):
+        if safe(text[at - 1], text[at]):
+            return len(text[:at].encode())
+    return 0
+
+
+@lru_cache(4)
+def _boundary_predicate(pipeline: Pipeline) -> SafePair | None:
+    return None if pipeline.split is None else boundary_predicate(pipeline.split)

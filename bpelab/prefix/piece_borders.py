@@ -1,0 +1,120 @@
+r"""Piece borders in a text whose end isn't known: guess where the pattern cuts, and keep each guess that can come true.
+
+Where a pattern ends a piece may depend on what follows: `\s+(?!\S)` gives the last space to the next word, if there is
+one. So for a text that is read from left to right there are several guesses about the borders so far. Each has the
+state of the pattern's DFA since the last border, which has to match wherever the next border is guessed, and the DFA's
+states since earlier borders, which mustn't match any more: a piece ends with the last match. A guess is dropped as soon
+as no text that follows can make it true.
+
+Cost: a few look-ups for each guess and kind of character; two guesses at once are usual.
+"""
+
+from typing import NamedTuple
+
+from ..errors import PatternError
+from ..regex.dfa import DFA
+
+START, GAP = -1, 0
+SURROGATES = range(0xD8, 0xE0)
+"""Blocks of 256 code points that occur in no valid text."""
+
+
+class Guess(NamedTuple):
+    """A guess about the borders of the text read so far.
+
+    Attributes:
+        border: whether a piece ends here.
+        run: the DFA's state since the last border; if one is guessed here, since the one before. GAP if the pattern
+            matches nowhere in the piece, START at the start of the text.
+        no_match: the DFA's states since earlier offsets, from which no match may follow.
+        entry: the state in which the DFA begins here.
+    """
+
+    border: bool
+    run: int
+    no_match: frozenset[int]
+    entry: int
+
+
+class PieceBorders:
+    """The guesses about where a pattern cuts. `start` is the only one at the start of a text.
+
+    >>> from bpelab.regex.dfa import dfa_for
+    >>> borders = PieceBorders(dfa_for(r"\\S+|\\s+(?!\\S)|\\s"))
+    >>> letter, space = borders.kind(ord("a")), borders.kind(ord(" "))
+    >>> [inside] = borders.after(borders.start, letter)
+    >>> borders.after(inside, space), len(borders.after(inside._replace(border=True), space))
+    ([], 1)
+
+    Raises PatternError for a pattern that can match the empty string.
+    """
+
+    def __init__(self, dfa: DFA) -> None:
+        self._dfa, self._trans, self._width, self._entries = dfa, dfa.trans, dfa.width, dfa.entries
+        self._kinds = self.kinds(0, 0x10FFFF)
+        if any(self._step(entry, kind) & 1 for entry in set(self._entries) for kind in self._kinds):
+            raise PatternError("a pattern that can match the empty string cuts at places that no character shows")
+        self._possible: dict[Guess, bool] = {}
+        self.start = Guess(True, START, frozenset(), self._entries[-1])
+
+    def kind(self, code_point: int) -> int:
+        """Return the kind of a character, of those that the pattern distinguishes."""
+        return self._dfa.codes[code_point]
+
+    def kinds(self, first: int, last: int) -> set[int]:
+        """Return the kinds of the characters from code point `first` to `last`.
+
+        Both are in the same block of 256 characters, or the first and the last one of a block.
+        """
+        blocks = {self._dfa.stage1[at] for at in range(first >> 8, (last >> 8) + 1) if at not in SURROGATES}
+        return {kind for at in blocks for kind in self._dfa.stage2[at << 8 | first & 255 : (at << 8 | last & 255) + 1]}
+
+    def after(self, guess: Guess, kind: int) -> list[Guess]:
+        """Return the guesses after a character of this kind: in the piece that goes on, or that begins at a border."""
+        return [new for new in self._after(guess, kind) if self.is_possible(new)]
+
+    def is_possible(self, guess: Guess) -> bool:
+        """Return whether some text that follows makes the guess true."""
+        if guess not in self._possible:
+            seen, waiting = {guess}, [guess]
+            for at in waiting:
+                if self._possible.get(at) or (at.border and self._without_match(at, self._width - 1) is not None):
+                    self._possible[guess] = True
+                    break
+                following = [] if at.border else [at._replace(border=True)]
+                following += [new for kind in self._kinds for new in self._after(at, kind)]
+                fresh = {new for new in following if new not in seen and self._possible.get(new, True)}
+                seen |= fresh
+                waiting += fresh
+            else:
+                self._possible.update(dict.fromkeys(seen, False))
+        return self._possible[guess]
+
+    def _step(self, state: int, kind: int) -> int:
+        return self._trans[state * self._width + kind]
+
+    def _without_match(self, guess: Guess, kind: int) -> frozenset[int] | None:
+        """Return `no_match` after a character, or the edge, of this kind; None if there is a match before it."""
+        steps = [self._step(state, kind) for state in guess.no_match]
+        if guess.border and guess.run > 0:
+            last = self._step(guess.run, kind)
+            if not last & 1:
+                return None
+            steps.append(last & ~1)
+        return None if any(step & 1 for step in steps) else frozenset([step >> 1 for step in steps if step])
+
+    def _after(self, guess: Guess, kind: int) -> list[Guess]:
+        """Return the guesses after a character of this kind, possible or not."""
+        no_match, entry = self._without_match(guess, kind), self._entries[kind]
+        if no_match is None:
+            return []
+        begun = self._step(guess.entry, kind) >> 1
+        if not guess.border and guess.run != GAP:
+            run = self._step(guess.run, kind) >> 1
+            return [Guess(False, run, no_match, entry)] if run else []
+        found = []
+        if guess.border and begun:
+            found.append(Guess(False, begun, no_match, entry))
+        if not (guess.border and guess.run == GAP):  # after a gap begins a match
+            found.append(Guess(False, GAP, no_match | {begun} if begun else no_match, entry))
+        return found

@@ -1,0 +1,178 @@
+"""Covers: those of the definition, for random vocabularies and patterns; and what isn't served is refused by name."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bpelab import BPEModel, BPETokenizer, ModelError, PatternError
+from bpelab.errors import BPELabError
+from bpelab.model.initial_symbols import InitialSymbols
+from bpelab.prefix import covers as module
+from bpelab.prefix.covers import last_settled
+from bpelab.prefix.definition import covers_by_definition, first_cover
+from bpelab.pretokenizers.metaspace import Metaspace
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
+
+from ..conftest import amount, encoding
+from .random_vocabularies import random_beginning, random_case
+
+LONGER = 4
+T = BPETokenizer.train("low lower lowest " * 9, 262)
+
+
+@cache
+def published(name):
+    return BPETokenizer.from_tiktoken(encoding(name))
+
+
+def written(tokenizer, text):
+    return [
+        b"|".join(tokenizer.convert_ids_to_tokens(ids)).decode("utf-8", "replace") for ids in tokenizer.covers(text)
+    ]
+
+
+@given(st.integers(0, 2**32))
+def test_they_are_those_of_the_definition(seed):
+    rng = random.Random(seed)
+    tokenizer, alphabet = random_case(rng)
+    for _ in range(amount(3, 6)):
+        data = random_beginning(rng, alphabet)
+        assert tokenizer.covers(data) == covers_by_definition(tokenizer, data, alphabet, LONGER), data
+
+
+@given(st.integers(0, 2**32))
+def test_every_encoding_begins_with_exactly_one(seed):
+    rng = random.Random(seed)
+    tokenizer, alphabet = random_case(rng)
+    text = "".join(rng.choices(alphabet, k=30))
+    ids, data = tokenizer.encode(text), text.encode()
+    for end in (0, 1, rng.randrange(len(data)), len(data)):
+        begun = [cover for cover in tokenizer.covers(data[:end]) if ids[: len(cover)] == cover]
+        assert begun == [list(first_cover(tokenizer, ids, data[:end]))]
+
+
+@given(st.text(max_size=40), st.integers(0, 40), st.sampled_from(["cl100k_base", "gpt2"]))
+def test_published_vocabularies(text, end, name):
+    tokenizer = published(name)
+    data = text.encode()[:end].rstrip(b" ")  # the next test has a space, which takes a second
+    cover = first_cover(tokenizer, tokenizer.encode(text), data)
+    found = tokenizer.covers(data)
+    assert list(cover) in found
+    for ids in found[:20]:
+        assert tokenizer.decode_bytes(ids).startswith(data)
+        assert len(tokenizer.decode_bytes(ids[:-1])) < len(data) or not data
+
+
+def test_after_a_space_half_the_vocabulary_can_follow():
+    tokenizer = published("cl100k_base")
+    found = tokenizer.covers("The ")
+    spaced = [token for token in tokenizer.model.tokens.values() if token.startswith(b" ")]
+    assert len(found) > 0.99 * len(spaced) > 40_000
+    the = tokenizer.token_to_id("The")
+    assert all(len(ids) == 2 and ids[0] == the for ids in found)
+
+
+def test_a_border_that_depends_on_what_follows():
+    """The last of several spaces goes to the next word, or stays if there is none."""
+    tokenizer = BPETokenizer(BPEModel.from_merges([(b" ", b" "), (b" ", b"a")]), pattern="gpt2")
+    assert written(tokenizer, "a  ") == ["a| | ", "a| | a", "a|  "]
+    assert written(tokenizer, "a  a") == ["a| | a"]
+    assert written(tokenizer, "a  b") == ["a| | |b"]
+
+
+def test_inside_a_character():
+    assert written(T, "é".encode()[:1]) == ["\ufffd"]
+    with pytest.raises(ValueError, match="no text begins with these bytes: at 1, invalid start byte"):
+        T.covers(b"a\xa9")
+    with pytest.raises(ValueError, match="at 0, invalid continuation byte"):
+        T.covers(b"\xed\xa0")  # of a surrogate
+
+
+def test_nothing_covers_itself():
+    assert T.covers("") == T.covers(b"") == [[]]
+
+
+def test_special_tokens_are_plain_text():
+    tokenizer = T.with_special_tokens(["<|low|>"])
+    assert tokenizer.covers("<|low|>") == T.covers("<|low|>") == [T.encode("<|low|>")]
+
+
+def test_a_token_that_only_a_whole_piece_becomes():
+    """No merges make `abc`; with ignore_merges a piece becomes it, and no other tokens do."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 256}
+    whole = BPETokenizer(BPEModel.from_ranks(ranks), pattern="gpt2")
+    assert written(whole, "ab") == ["a|b", "abc"]
+    assert written(whole, "abc") == ["a|b|c", "abc"]  # of abcd, and of abc
+    assert written(whole, "abc ") == ["abc| "]
+    merged = BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=False), pattern="gpt2")
+    assert written(merged, "abc") == ["a|b|c"]
+
+
+def test_a_whole_piece_is_spelled_by_no_other_tokens():
+    """Where it ends isn't certain before the next digit, so both spellings are followed until then."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"111": 256}
+    tokenizer = BPETokenizer(BPEModel.from_ranks(ranks), pattern="cl100k")
+    assert written(tokenizer, "1112") == ["111|2"]
+
+
+def test_a_token_after_which_nothing_fits():
+    """Two `a` are one piece only before a `b`, and with that they are another token."""
+    merges = [(b"a", b"a"), (b"aa", b"b")]
+    assert written(BPETokenizer(BPEModel.from_merges(merges), pattern="a{0,2}b|a"), "a") == ["a", "aab"]
+    assert written(BPETokenizer(BPEModel.from_merges(merges[:1]), pattern="a{0,2}b|a"), "a") == ["a", "aa"]
+
+
+def test_a_long_text_costs_no_more_than_its_end():
+    text = "lower lowest " * 5_000
+    assert last_settled(T, text.encode()) == len(text) - 1
+    assert T.covers(text + "low")[0][:-1] == T.encode(text)[:-1]
+
+
+CHARACTERS = BPEModel({0: b"a"}, {}, {b"a": 0}, initial_symbols=InitialSymbols(characters=True))
+BACKWARDS = BPEModel.from_ranks({bytes([byte]): 3 + byte for byte in range(256)} | {b"abc": 0, b"abcd": 1, b"ab": 2})
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "error", "message"),
+    [
+        (T.with_options(normalizer="NFC"), ModelError, "without a normalizer"),
+        (
+            T.with_options(special_tokens=SpecialTokens([AddedToken("<t>", 300, special=False)])),
+            ModelError,
+            "the added token '<t>' is found first",
+        ),
+        (BPETokenizer(CHARACTERS, pattern=None), ModelError, "the 256 bytes, and this one has others"),
+        (BPETokenizer(BACKWARDS), ModelError, "every token ranks after its parts"),
+        (T.with_options(pre_tokenizer=Metaspace()), ModelError, "one pattern, not Metaspace"),
+        (T.with_options(pattern=r"\d+?(?=(\d{3})+(?!\d))|\d+"), PatternError, "a pattern that an automaton runs"),
+        (T.with_options(pattern="b*"), PatternError, "can match the empty string"),
+    ],
+)
+def test_refused(tokenizer, error, message):
+    with pytest.raises(error, match=message):
+        tokenizer.covers("low")
+
+
+def test_threads_share_a_tokenizer():
+    """They reach new states at the same time."""
+    texts = ["lower ", "é日".encode()[:-1], "low  \n", "1234", "slow'", "  lo"] * 4
+    expected = list(map(BPETokenizer(T.model).covers, texts))
+    for seed in range(5):
+        fresh = T.with_special_tokens([f"<|{seed}|>"])  # not equal to another one, so nothing is cached
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(fresh.covers, texts)) == expected
+
+
+def test_too_many_sequences(monkeypatch):
+    monkeypatch.setattr(module, "MAX_SEQUENCES", 3)
+    with pytest.raises(BPELabError, match="more than 3 sequences of tokens fit into the end of this text"):
+        BPETokenizer(T.model, pattern=None).covers("lower lower")
+
+
+def test_other_types():
+    with pytest.raises(TypeError, match="text is a str or bytes, not list"):
+        T.covers(["low"])
