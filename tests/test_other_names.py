@@ -95,10 +95,10 @@ def test_dicts_that_it_returns_cant_be_changed():
 
 
 def test_the_names_fit_on_a_page():
-    """At most 55, and the docstring of the class has each of them in a group, and no other."""
+    """At most 56, and the docstring of the class has each of them in a group, and no other."""
     groups = BPETokenizer.__doc__.partition("Methods and attributes, by purpose:")[2].partition("Args:")[0]
     assert set(re.findall(r"`(\w+)`", groups)) == public(T)
-    assert len(public(T)) <= 55
+    assert len(public(T)) <= 56
 
 
 @pytest.mark.parametrize("name", TOKENIZER)

@@ -145,7 +145,7 @@ def test_what_the_book_gets_of_the_figures(tmp_path):
     assert written == {*app.files, *asked_for}
     assert not asked_for & set(app.files)
     script = (tmp_path / "_static" / sphinx.SCRIPT).read_text(encoding="utf-8")
-    assert all(f"figures.{name} = " in script for name in sphinx.NAMES) and sphinx.EXPORT not in script
+    assert all(f"figures.{name} = " in script for name in sphinx.NAMES) and "export default" not in script
     app.connected["html-page-context"](app, "page", "", {}, None)
     assert json.dumps(app.env.nb_metadata) == '{"page": {"js_files": {"other": 2}}}'
     paper = App(tmp_path / "paper", "latex")
