@@ -41,6 +41,7 @@ from .text_bits import start_ids
 from .tokenizer_parity import Parity, check_parity
 
 if TYPE_CHECKING:
+    from ..chat_templates.fit_to_context import FittedConversation
     from ..tokenizer import BPETokenizer
     from .exact_completion import ExactCompletion
     from .models.find import ModelFiles
@@ -238,8 +239,7 @@ class ChatSession:
 
         None if it goes on from them. Nothing is asked. Raises as `stream` does. Cost: that of encoding the prompt.
         """
-        entries = [*self._history.in_context, *map(Entry, _messages(message))]
-        prompt = self._prompts.fit(entries, self.backend.context, self.max_new_tokens)
+        prompt = self._prompt(_messages(message))
         return self._prompts.divergence(self._history, prompt)
 
     def cancel(self) -> None:
@@ -304,11 +304,7 @@ class ChatSession:
         ('n', 0.0)
         """
         backend = self.backend
-        if message is None:
-            before = start_ids(self.tokenizer)
-        else:
-            entries = [*self._history.in_context, *map(Entry, _messages(message))]
-            before = self._prompts.fit(entries, backend.context, self.max_new_tokens).ids
+        before = start_ids(self.tokenizer) if message is None else self._prompt(_messages(message)).ids
         return ByteModel(
             lambda ids: backend.next_logits(ids).tolist(), self.tokenizer, before=before, stop=self.stop, **options
         )
@@ -357,11 +353,15 @@ class ChatSession:
         if not gone:
             yield from turn.flush(answer.text)
 
+    def _prompt(self, new: list[dict[str, Any]]) -> "FittedConversation":
+        """Return the prompt of the conversation with new messages after it, as far as it fits into the context."""
+        entries = [*self._history.in_context, *map(Entry, new)]
+        return self._prompts.fit(entries, self.backend.context, self.max_new_tokens)
+
     def _asked(self, turn: ActiveResponse, message: str | Sequence[Message]) -> Iterator[Generated]:
         """Yield what the model generates for a message, and note in `turn` what was asked."""
         backend, new = self.backend, _messages(message)
-        entries = [*self._history.in_context, *map(Entry, new)]
-        prompt = self._prompts.fit(entries, backend.context, self.max_new_tokens)
+        prompt = self._prompt(new)
         asked = self._history.asked(new, prompt)
         turn.asked = asked, prompt
         turn.prompt_tokens, turn.dropped = len(prompt.ids), tuple(asked.dropped)

@@ -16,7 +16,7 @@ from bpelab.errors import ConversationError, TemplateError
 from bpelab.postprocessors import TemplateProcessing
 
 from .scripted import Scripted
-from .tiny import tiny_tokenizer, write_tiny_llama
+from .tiny import tiny_tokenizer, write_base_llama, write_tiny_llama
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +28,7 @@ def llama(tmp_path_factory):
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
     """The same model without a chat template."""
-    folder = write_tiny_llama(tmp_path_factory.mktemp("base"), context=64)
-    (folder / "chat_template.jinja").unlink()
-    tiny_tokenizer().with_options(metadata={}).save(folder)
-    return folder
+    return write_base_llama(tmp_path_factory.mktemp("base"), 64)
 
 
 def expected(session, ids, number=12):

@@ -25,6 +25,14 @@ def tiny_tokenizer(vocab: int = 320) -> BPETokenizer:
     return plain.with_options(eos_token="<|im_end|>", pad_token="<|endoftext|>", metadata=template)
 
 
+def write_base_llama(folder: Path, context: int) -> Path:
+    """Write the model of `write_tiny_llama` without a chat template, so a base model, and return the folder."""
+    write_tiny_llama(folder, context=context)
+    (folder / "chat_template.jinja").unlink()
+    tiny_tokenizer().with_options(metadata={}).save(folder)
+    return folder
+
+
 def write_tiny_llama(
     folder: Path,
     *,

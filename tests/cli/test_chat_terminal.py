@@ -17,7 +17,7 @@ from bpelab.chat.session import ChatSession
 from bpelab.cli.chat.output import escape_controls, probability_line, show_token, wants_colours
 from bpelab.cli.main import main
 
-from ..chat.tiny import tiny_tokenizer, write_tiny_llama
+from ..chat.tiny import write_base_llama, write_tiny_llama
 from ..conftest import ROOT
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a Unix thing")
@@ -33,10 +33,7 @@ def llama(tmp_path_factory):
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
     """The same model without a chat template."""
-    folder = write_tiny_llama(tmp_path_factory.mktemp("base"), context=256)
-    (folder / "chat_template.jinja").unlink()
-    tiny_tokenizer().with_options(metadata={}).save(folder)
-    return folder
+    return write_base_llama(tmp_path_factory.mktemp("base"), 256)
 
 
 def model(folder) -> list[str]:

@@ -1,6 +1,7 @@
 """Random vocabularies over few characters, with patterns of all kinds, and texts that begin anywhere in them."""
 
 import random
+from typing import Any
 
 from bpelab import BPEModel, BPETokenizer
 from bpelab.encoders import TrieEncoder
@@ -40,12 +41,12 @@ def random_model(rng: random.Random, characters: str) -> BPEModel:
     return BPEModel.from_ranks(ranks, ignore_merges=rng.random() < 0.7)
 
 
-def random_case(rng: random.Random) -> tuple[BPETokenizer, str]:
-    """A tokenizer that is served, and the characters of its texts."""
-    pattern, alphabet, characters = rng.choice(CASES)
+def random_case(rng: random.Random, cases=CASES, **options: Any) -> tuple[BPETokenizer, str]:
+    """A tokenizer that is served, with these options, and the characters of its texts."""
+    pattern, alphabet, characters = rng.choice(cases)
     while not TrieEncoder.supports(model := random_model(rng, characters)):
         pass
-    return BPETokenizer(model, pattern=pattern), alphabet
+    return BPETokenizer(model, pattern=pattern, **options), alphabet
 
 
 def random_beginning(rng: random.Random, alphabet: str) -> bytes:

@@ -11,13 +11,12 @@ from hypothesis import given, strategies as st
 
 from bpelab import BPETokenizer, ConversationError
 from bpelab.chat import ChatSession
-from bpelab.encoders import TrieEncoder
 from bpelab.errors import BackendError
 from bpelab.prefix import ByteModel, TextProbability
 from bpelab.prefix.definition import first_cover
 
 from ..conftest import amount
-from .random_vocabularies import random_beginning, random_model
+from .random_vocabularies import random_beginning, random_case
 
 CASES = [  # as in random_vocabularies, with fewer characters, so that longer texts can be tried
     (None, "abécè", "abé"),
@@ -80,11 +79,8 @@ def by_definition(tokenizer, table, data, alphabet):
 @given(st.integers(0, 2**32))
 def test_it_is_that_of_the_definition(seed):
     rng = random.Random(seed)
-    pattern, alphabet, characters = rng.choice(CASES)
-    while not TrieEncoder.supports(model := random_model(rng, characters)):
-        pass
-    tokenizer = BPETokenizer(model, pattern=pattern, special_tokens={"<|end|>": END})
-    ids = [token for token, spelled in model.tokens.items() if set(spelled) <= set(alphabet.encode())]
+    tokenizer, alphabet = random_case(rng, CASES, special_tokens={"<|end|>": END})
+    ids = [token for token, spelled in tokenizer.model.tokens.items() if set(spelled) <= set(alphabet.encode())]
     assert len(ids) < 30
     table = Table(seed, [*ids, END])
     byte_model = ByteModel(table.logits, tokenizer, stop=[END])
@@ -101,11 +97,9 @@ def test_it_is_that_of_the_definition(seed):
 @given(st.integers(0, 2**32))
 def test_how_probable_a_text_and_its_covers_are(seed):
     rng = random.Random(seed)
-    pattern, alphabet, characters = rng.choice(CASES)
-    while not TrieEncoder.supports(model := random_model(rng, characters)):
-        pass
-    tokenizer, data = BPETokenizer(model, pattern=pattern), random_beginning(rng, alphabet)
-    table = Table(seed, model.tokens)
+    tokenizer, alphabet = random_case(rng, CASES)
+    data = random_beginning(rng, alphabet)
+    table = Table(seed, tokenizer.model.tokens)
     byte_model = ByteModel(table.logits, tokenizer)
     expected = {tuple(ids): table.probability(ids) for ids in tokenizer.covers(data)}
     found = byte_model.probability(data)
