@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .claim_table import ClaimTable as ClaimTable
     from .cluster_stepper import ClusterStepper as ClusterStepper
     from .cost_calculator import CostCalculator as CostCalculator
+    from .cover_tree import CoverTree as CoverTree
     from .heap_stepper import HeapStepper as HeapStepper
     from .longest_match import LongestMatch as LongestMatch
     from .mask_stepper import MaskStepper as MaskStepper
@@ -48,6 +49,7 @@ _MODULES = {
     "ClaimTable": "claim_table",
     "ClusterStepper": "cluster_stepper",
     "CostCalculator": "cost_calculator",
+    "CoverTree": "cover_tree",
     "Figure": "base",
     "HeapStepper": "heap_stepper",
     "LongestMatch": "longest_match",

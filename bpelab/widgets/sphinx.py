@@ -26,6 +26,7 @@ NAMES = (
     "claim_table",
     "cluster_stepper",
     "cost_calculator",
+    "cover_tree",
     "heap_stepper",
     "longest_match",
     "mask_stepper",

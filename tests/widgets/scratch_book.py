@@ -76,6 +76,7 @@ FIGURES = {
     "mask_stepper": 'MaskStepper("The lamplighter\'s 1999 lamps,  café.\\n")',
     "cluster_stepper": "ClusterStepper(rats, parts=4, workers=3)",
     "cost_calculator": "CostCalculator(lines, several, shape, 2.5)",
+    "cover_tree": 'CoverTree(model.byte_model("How are you?"), "I am é")',
     "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
 }
 HOSTILE = [
@@ -94,6 +95,7 @@ HOSTILE = [
     "MaskStepper(hostile)",
     "CostCalculator(hostile, {**several, hostile: few}, shape)",
     "ChatBox(model, hostile)",
+    "CoverTree(model.byte_model(), hostile)",
     "TemplateInspector(chat, [said[0], {'role': 'user', 'content': hostile}, *said[2:]], 'chatml')",
 ]  # fmt: skip
 EMPTY = [line.replace("hostile * 3", '""').replace("hostile", '""') for line in HOSTILE]

@@ -27,12 +27,13 @@ pytestmark = pytest.mark.slow
 
 HUNG = 300_000
 """Milliseconds after which a browser hangs, however busy the machine is: it takes one or two seconds."""
-OPENS = """place => {
+OPENS = """([place, last]) => {
     const figure = document.querySelectorAll(".bl")[place];
     const [at, count] = figure.querySelector(".bl-count").textContent.split(" of ").map(Number);
-    return at === 0 || at === Math.ceil(count / 2);
+    return last ? at === count : at === 0 || at === Math.ceil(count / 2);
 }"""
-"""Whether a figure is where it opens: in the middle of what it plays, or before the first part that it lists."""
+"""Whether a figure is where it opens: in the middle of what it plays, before the first part that it lists, or, if that
+is asked, at the end of the reader's text."""
 playwright.expect.set_options(timeout=HUNG)
 READ = [
     ".bl-say", ".bl-button", ".bl-count", ".bl-small", ".bl-head", ".bl-token", ".bl-entry", ".bl-entry .bl-small",
@@ -52,6 +53,7 @@ PLAYERS = [
     "cache_stepper",
     "cluster_stepper",
     "cost_calculator",
+    "cover_tree",
 ]
 
 
@@ -401,7 +403,7 @@ def test_live_in_jupyter(browser, jupyter):
             continue
         box = figure.get_by_role("textbox", name="Your own text")
         box.fill("harbour harbour")
-        page.wait_for_function(OPENS, arg=place)
+        page.wait_for_function(OPENS, arg=[place, name == "cover_tree"])
         playwright.expect(sentence).not_to_have_text(before)
         box.fill("")
         playwright.expect(sentence).to_have_text(re.compile("^No text"))

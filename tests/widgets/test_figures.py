@@ -1,6 +1,7 @@
 """The figures' data says what encoders, trainers and patterns say, and no text breaks their HTML."""
 
 import json
+import math
 import random
 import re
 import subprocess
@@ -40,6 +41,7 @@ from bpelab.errors import BackendError, BPELabError, ConversationError, Template
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.model.trace import HeapStep, MergeStep
 from bpelab.notebook import book_text
+from bpelab.prefix import ByteModel
 from bpelab.pretokenizers import PATTERNS
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.regex.matchers import NamedMatcher, Pattern
@@ -63,6 +65,7 @@ from bpelab.widgets import (
     ChatBox,
     ClusterStepper,
     CostCalculator,
+    CoverTree,
     HeapStepper,
     LongestMatch,
     MaskStepper,
@@ -140,6 +143,18 @@ def late_tokenizers() -> dict[int, BPETokenizer]:
     return {600: BPETokenizer.train(corpus, 600), **made}
 
 
+@lru_cache(1)
+def byte_model() -> ByteModel:
+    """Of a model whose logits are some numbers, decided by the last id and how many there are."""
+    size = tokenizer().n_vocab
+
+    def logits(ids: list[int]) -> list[float]:
+        seed = sum(ids[-1:]) + 7 * len(ids)
+        return [(seed * (token + 3)) % 23 / 2 for token in range(size)]
+
+    return ByteModel(logits, tokenizer(), stop=range(40))
+
+
 def conversation(text: str) -> list[dict]:
     return [
         {"role": "system", "content": "Be short."},
@@ -198,6 +213,8 @@ MAKERS = {
     "ClusterStepper, one worker": lambda text: ClusterStepper(text, "gpt2", parts=8, workers=1),
     "CostCalculator": lambda text: CostCalculator(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}, SHAPE),
     "CostCalculator, a price": lambda text: CostCalculator(text, {"one": tokenizer()}, SHAPE, 2.5),
+    "CoverTree": lambda text: CoverTree(byte_model(), text),
+    "CoverTree, of the shipped model": lambda text: CoverTree(ChatSession().byte_model("Hi"), text),
 }
 HOSTILE = [
     "",
@@ -917,6 +934,46 @@ class TestBatchSizes:
         for times, rate in (({(1, 1): 0.0}, 1), ({(0, 1): 1.0}, 1), ({(1, 1): 1.0}, 0), ({(1, 1): float("nan")}, 1)):
             with pytest.raises(BPELabError, match="above 0"):
                 BatchSizes(times, rate)
+
+
+class TestCoverTree:
+    @staticmethod
+    def written(cover, size):
+        """The tokens of a cover with lines between them, and a plus where the prompt ends inside the last one."""
+        *before, last = tokenizer().convert_ids_to_tokens(cover)
+        cut = size - len(b"".join(before))
+        parts = map(visible.plain_label, [*before, last[:cut]])
+        return "|".join(parts) + ("+" + visible.plain_label(last[cut:]) if last[cut:] else "")
+
+    def test_says_what_the_model_says(self):
+        model, data = byte_model(), "the lamp é".encode()
+        steps = CoverTree(model, data.decode()).data["steps"]
+        assert len(steps) == len(data) + 1
+        for size, step in enumerate(steps[1:], 1):
+            shares, following = model.covers(data[:size]), model.next_bytes(data[:size])
+            told = {}
+            for parts, share, _ in step["covers"]:
+                signs = ["+" if kind == "beyond" else "|" for kind, _ in [*step["prompt"][:-1], *parts]]
+                labels = [visible.label_text(label) for _, label in [*step["prompt"][:-1], *parts]]
+                told["".join(sign + label for sign, label in zip(["", *signs[1:]], labels))] = share
+            assert told == {self.written(cover, size): round(share, 4) for cover, share in [*shares.items()][:8]}
+            assert f" has {len(shares):,} cover" in step["say"]
+            likely = sorted([*following.probabilities.values(), following.end], reverse=True)
+            assert [row[1] for row in step["next"]] == [round(share, 4) for share in likely if share >= 0.001][:8]
+        assert any(row[0] == [["", [["", "end"]]]] for step in steps for row in step["next"])
+
+    def test_covers_that_begin_alike_are_side_by_side(self):
+        rows = CoverTree(byte_model(), "the lam").data["steps"][-1]["covers"]
+        shared = [sum(kind == "shared" for kind, _ in parts) for parts, _, _ in rows]
+        assert shared[0] == 0 and max(shared) > 0
+
+    @pytest.mark.parametrize(
+        ("only", "said"), [(b"a", "the likeliest next byte is “a”, 100 %"), (b"b", "nothing can come")]
+    )
+    def test_a_model_that_writes_one_token(self, only, said):
+        of_ab = BPETokenizer.train("abab", 257)
+        model = ByteModel(lambda ids: [0.0 if token == only[0] else -math.inf for token in range(257)], of_ab)
+        assert CoverTree(model, "a").data["say"] == f"After “a” {said}. The prompt has 2 covers."
 
 
 class TestTransitionPoint:
