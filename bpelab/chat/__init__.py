@@ -26,8 +26,12 @@ if TYPE_CHECKING:
         fit_to_context as fit_to_context,
     )
     from ..chat_templates.prefix_check import check_prefixes as check_prefixes
-    from .exact_completion import ExactCompletion as ExactCompletion
-    from .response import Response as Response, StreamedToken as StreamedToken, TopToken as TopToken
+    from .response import (
+        ExactPrompt as ExactPrompt,
+        Response as Response,
+        StreamedToken as StreamedToken,
+        TopToken as TopToken,
+    )
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
     from .text_bits import bits_per_byte as bits_per_byte
@@ -41,9 +45,9 @@ _HOMES = {
     "apply_chat_template": ".chat_templates.apply",
     "count_conversation": ".chat_templates.apply",
     "fit_to_context": ".chat_templates.fit_to_context",
-    "ExactCompletion": "exact_completion",
     "ChatSession": "session",
     "bits_per_byte": "text_bits",
+    "ExactPrompt": "response",
     "Response": "response",
     "StreamedToken": "response",
     "TopToken": "response",

@@ -8,57 +8,54 @@ texts are those that the model would have written itself, of which only those th
 Cost: a call of the model for each token, and those for the covers. Sources: those of `prefix/covers.py`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import inf, log
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import exp, inf, log
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ..prefix.byte_model import ByteModel
-from .backends.base import Backend
-from .generation import Reason, generate
-from .sampling import Sampling
+from .answerer import Answerer
+from .backends.base import Cancelled
+from .generation import Generated
+from .response import ActiveResponse, ExactPrompt
+from .sampling import Sampling, most_likely
 
 
-@dataclass(frozen=True)
-class ExactCompletion:
-    """A text that a model wrote after a prompt.
+def complete_exactly(answerer: Answerer, turn: ActiveResponse, before: list[int], prompt: bytes) -> Iterator[Generated]:
+    """Yield what a model writes after `before` and a prompt whose last tokens are chosen among its covers.
 
-    Attributes:
-        data: the bytes after the prompt.
-        ids: the ids of the prompt and of what follows.
-        reason: why it ended: "stop", "length" or "context".
+    The first token is the cover's last, if that goes beyond the prompt.
     """
+    began, backend, tokenizer = perf_counter(), answerer.backend, answerer.tokenizer
 
-    data: bytes
-    ids: tuple[int, ...]
-    reason: Reason
+    def logits(ids: list[int]) -> list[float]:
+        found: list[float] = backend.next_logits(ids, lambda: turn.cancelled).tolist()
+        return found
 
-    @property
-    def text(self) -> str:
-        """What follows the prompt, as text; a part of a character becomes U+FFFD."""
-        return self.data.decode(errors="replace")
-
-
-def complete_exactly(
-    model: ByteModel, backend: Backend, prompt: bytes, sampling: Sampling, max_new_tokens: int
-) -> ExactCompletion:
-    """Return what a model writes after a prompt whose last tokens are chosen among its covers."""
-    tokenizer = model.tokenizer
-    begun = choose_cover(model.covers(prompt), sampling)
-    made = generate(backend, [*model.before, *begun], sampling, max_new_tokens=max_new_tokens, stop=model.stop)
-    ids, reason = list(begun), None
-    while reason is None:
-        try:
-            ids.append(next(made).id)
-        except StopIteration as end:
-            reason = end.value
-    data = tokenizer.decode_bytes(ids, unknown="replace", skip_special_tokens=True)
-    return ExactCompletion(data[len(prompt) :], tuple(ids), reason)
+    model = ByteModel(logits, tokenizer, before=before, stop=answerer.stop)
+    try:
+        covers = model.covers(prompt)
+    except Cancelled:
+        return
+    if turn.cancelled:
+        return
+    cover = choose_cover(covers.shares, answerer.sampling)
+    size = sum(len(tokenizer.model.tokens[token]) for token in cover)
+    made = int(size > len(prompt))
+    inside = cover[: len(cover) - made]
+    turn.prompt_tokens = len(before) + len(inside)
+    turn.begin_inside(ExactPrompt(inside, covers.shares[cover], covers.evaluations, covers.missing), prompt)
+    if made:
+        row = model.calls.row(inside)
+        top = most_likely(np.asarray(row), answerer.top_tokens)
+        yield Generated(cover[-1], exp(row[cover[-1]]), perf_counter() - began, top)
+    yield from answerer.answer(turn, [*before, *cover], made=made)
 
 
-def choose_cover(shares: dict[tuple[int, ...], float], sampling: Sampling) -> Sequence[int]:
+def choose_cover(shares: Mapping[tuple[int, ...], float], sampling: Sampling) -> tuple[int, ...]:
     """Return a cover, chosen as a token is: the settings apply to the covers' probabilities."""
     seed = None if sampling.seed is None else sampling.seed + 1  # tokens are chosen by numbers of their own
     logits: Any = np.array([log(share) if share else -inf for share in shares.values()])

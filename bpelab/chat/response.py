@@ -48,6 +48,24 @@ class StreamedToken:
 
 
 @dataclass(frozen=True)
+class ExactPrompt:
+    """How the end of an exact completion's prompt was spelled.
+
+    Attributes:
+        ids: the tokens inside the prompt, without those before it. The answer's ids go on from here, and the first of
+            them may spell the prompt's last bytes, too.
+        share: the probability of the cover that was chosen, among all covers of the prompt.
+        evaluations: how often the model was called for the covers.
+        missing: 0, or, if the calls reached their limit, the largest share that the covers left out may have.
+    """
+
+    ids: tuple[int, ...]
+    share: float
+    evaluations: int
+    missing: float
+
+
+@dataclass(frozen=True)
 class Response:
     """A whole answer with its statistics.
 
@@ -63,6 +81,7 @@ class Response:
         first_token_seconds: the time from the question to the first token; None if there is none.
         tokens_per_second: the rate after the first token, not counting time between the caller's requests; None if
             there are no such tokens.
+        exact: of an exact completion, how the prompt's end was spelled; None for other answers.
     """
 
     text: str
@@ -74,6 +93,7 @@ class Response:
     dropped: tuple[Message, ...]
     first_token_seconds: float | None
     tokens_per_second: float | None
+    exact: ExactPrompt | None = None
 
 
 class ActiveResponse:
@@ -83,7 +103,7 @@ class ActiveResponse:
         cancelled: set by the caller to end it.
         reason: why it ended; "cancelled" until then.
         asked: the history with the question, and the prompt; None until then, and for a completion.
-        prompt_tokens, reused, divergence, dropped: as in `Response`.
+        prompt_tokens, reused, divergence, dropped, exact: as in `Response`.
     """
 
     def __init__(self, tokenizer: "BPETokenizer") -> None:
@@ -93,6 +113,8 @@ class ActiveResponse:
         self.prompt_tokens = self.reused = 0
         self.divergence: Divergence | None = None
         self.dropped: tuple[Message, ...] = ()
+        self.exact: ExactPrompt | None = None
+        self._prompt_characters = self._hidden = 0
         self._tokenizer = tokenizer
         self._decoder = StreamDecoder(tokenizer, skip_special_tokens=True, unknown="replace")
         self._pieces: list[StreamedToken] = []
@@ -106,6 +128,22 @@ class ActiveResponse:
         """The ids that the model has generated so far."""
         return tuple(piece.id for piece in self._pieces)
 
+    def begin_inside(self, exact: ExactPrompt, prompt: bytes) -> None:
+        """Begin after tokens inside a prompt: only the text that goes beyond it is shown.
+
+        After a part of a character, that is the whole character.
+        """
+        self.exact = exact
+        self._prompt_characters = self._hidden = len(prompt.decode(errors="ignore"))
+        for token in exact.ids:
+            self._beyond_prompt(self._decoder.push(token))
+
+    def _beyond_prompt(self, text: str) -> str:
+        """Return what of the next piece of text isn't the prompt's."""
+        hidden = min(self._hidden, len(text))
+        self._hidden -= hidden
+        return text[hidden:]
+
     def add(self, generated: Generated) -> Iterator[StreamedToken]:
         """Add a token, and yield those that can be shown now.
 
@@ -116,7 +154,7 @@ class ActiveResponse:
             self._first_seconds = now - self._started
         else:
             self._busy += now - self._requested
-        text = self._decoder.push(generated.id)
+        text = self._beyond_prompt(self._decoder.push(generated.id))
         top = tuple(TopToken(token, self._bytes(token), share) for token, share in generated.top)
         self._pieces.append(StreamedToken(generated.id, self._bytes(generated.id), text, generated.probability, top))
         ready = len(self._pieces) - bool(self._decoder.pending)
@@ -134,10 +172,11 @@ class ActiveResponse:
         The text is decoded from the ids again: an interrupt may have come between any two steps.
         """
         ids = self.ids
-        text = self._tokenizer.decode(ids, unknown="replace", skip_special_tokens=True)
+        spelled = (*self.exact.ids, *ids) if self.exact and ids else ids
+        text = self._tokenizer.decode(spelled, unknown="replace", skip_special_tokens=True)
         rate = (len(ids) - 1) / self._busy if self._busy else None
         return Response(
-            text,
+            text[self._prompt_characters :],
             ids,
             self.reason,
             self.prompt_tokens,
@@ -146,6 +185,7 @@ class ActiveResponse:
             self.dropped,
             self._first_seconds,
             rate,
+            self.exact,
         )
 
     def flush(self, text: str) -> Iterator[StreamedToken]:

@@ -10,10 +10,9 @@ Chapter: Chat on your hardware. Cost: templates and tokens take milliseconds; th
 import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +22,16 @@ from ..chat_templates.divergence import Divergence
 from ..chat_templates.messages import Message
 from ..chat_templates.render import find_template
 from ..chat_templates.template_variables import own_keywords, variables_for
-from ..errors import ConversationError, ModelFileError
+from ..errors import ModelFileError
+from ..prefix.answers import NextBytes, TextProbability
 from ..prefix.byte_model import ByteModel
 from ..prefix.covers import as_bytes
 from . import transcript
+from .answerer import Answerer
 from .backends.base import Backend
 from .base_models import another_format, has_template, why_not_asked
-from .generation import Generated, generate
+from .completion import complete_as_encoded
+from .generation import Generated
 from .hardware.detect import Choice
 from .history import Entry, History
 from .opening import choose, open_with_fallback
@@ -39,11 +41,11 @@ from .sampling import GREEDY, SETTINGS, Sampling
 from .stop_tokens import stop_ids
 from .text_bits import start_ids
 from .tokenizer_parity import Parity, check_parity
+from .turns import Turns
 
 if TYPE_CHECKING:
     from ..chat_templates.fit_to_context import FittedConversation
     from ..tokenizer import BPETokenizer
-    from .exact_completion import ExactCompletion
     from .models.find import ModelFiles
 
 
@@ -138,8 +140,8 @@ class ChatSession:
             None if self.takes_messages else why_not_asked("this model" if self.files is None else self.files.name),
         )
         self._history = History()
-        self._turn: ActiveResponse | None = None
-        self._lock = Lock()
+        self._turns = Turns()
+        self._byte_model: tuple[object, ByteModel] | None = None
         self.parity: Parity | None = None
         """The comparison with the backend's own tokenizer on the first prompt; None before that."""
         self.last: Response | None = None
@@ -185,7 +187,7 @@ class ChatSession:
 
         Raises TemplateError if the template refuses it; then nothing changes.
         """
-        self._raise_if_answering()
+        self._turns.raise_if_taken()
         if system is ...:
             messages = [message for message in self.messages[:1] if message["role"] == "system"]
         else:
@@ -210,7 +212,7 @@ class ChatSession:
         Raises ConversationError, naming the file and the key, if the file isn't valid, and TemplateError if the
         template refuses the conversation; then nothing changes.
         """
-        self._raise_if_answering()
+        self._turns.raise_if_taken()
         saved = transcript.read(path)
         self._prompts.check(saved.messages)
         self.max_new_tokens, self.sampling = saved.max_tokens, saved.sampling
@@ -222,7 +224,7 @@ class ChatSession:
 
         Raises ConversationError while an answer is in progress.
         """
-        self._raise_if_answering()
+        self._turns.raise_if_taken()
         question, self._history = self._history.without_last_turn()
         return question
 
@@ -244,9 +246,7 @@ class ChatSession:
 
     def cancel(self) -> None:
         """End the answer in progress before its next token, from another thread. Does nothing if there is none."""
-        turn = self._turn
-        if turn is not None:
-            turn.cancelled = True
+        self._turns.cancel()
 
     def stream(self, message: str | Sequence[Message]) -> Generator[StreamedToken, None, None]:
         """Yield the answer, token by token; when it ends, `last` is the whole answer.
@@ -257,36 +257,50 @@ class ChatSession:
         Raises ConversationError for an invalid message or one that doesn't fit into the context, TemplateError,
         BackendError; then the conversation is unchanged, and the session can go on.
         """
-        yield from self._exclusively(lambda turn: self._asked(turn, message))
+        turn = ActiveResponse(self.tokenizer)
+        with self._turns.take(turn):
+            yield from self._shown(turn, self._asked(turn, message))
 
-    def complete(self, text: str) -> Response:
-        """Return how the model continues a text, without a template; see `stream_completion`."""
-        deque(self.stream_completion(text), 0)  # as in `ask`
+    def complete(
+        self, text: str | bytes, *, exact: bool = False, message: str | Sequence[Message] | None = None
+    ) -> Response:
+        """Return how the model continues a text, without a template; see `stream_completion`.
+
+        >>> session = ChatSession(max_new_tokens=5)
+        >>> session.complete("A toke", exact=True, message="What is a token?").text
+        'n is a piece of'
+        """
+        deque(self.stream_completion(text, exact=exact, message=message), 0)  # as in `ask`
         assert self.last is not None
         return self.last
 
-    def stream_completion(self, text: str) -> Generator[StreamedToken, None, None]:
+    def stream_completion(
+        self, text: str | bytes, *, exact: bool = False, message: str | Sequence[Message] | None = None
+    ) -> Generator[StreamedToken, None, None]:
         """Yield how the model continues a text, token by token; when it ends, `last` is all of it.
 
         There is no template, and the conversation is neither read nor changed. The tokenizer adds its bos token, if
         it does that; control tokens that the text spells stay text. Interrupts and `close` end this as they end
-        `stream`. Raises ConversationError for a text that doesn't fit into the context, or an empty one without a bos
-        token; BackendError.
-        """
-        yield from self._exclusively(lambda turn: self._continued(turn, text))
+        `stream`.
 
-    def _exclusively(
-        self, start: Callable[[ActiveResponse], Iterator[Generated]]
-    ) -> Generator[StreamedToken, None, None]:
+        Args:
+            exact: whether the text may end anywhere: inside a word, after a space, and if it's bytes, inside a
+                character. The usual way encodes it as if it ended there, so the model goes on from tokens that it may
+                never have seen. The exact way chooses the text's last tokens, too, among its covers and by their
+                probabilities (`BPETokenizer.covers`), and only what goes beyond the text is shown: the first token
+                may begin inside it. After a part of a character the whole character is shown. `Response.exact` says
+                what was chosen, and the cost in calls of the model. The text stands after the bos token, or else eos.
+            message: a question, or several messages, whose answer the text begins; the conversation is then read.
+
+        Raises ConversationError for a text that doesn't fit into the context, or an empty one without a bos token;
+        BackendError; as `stream` does for a message; TypeError for bytes that aren't completed exactly. With `exact`,
+        ValueError for bytes that no text begins with, and ModelError or PatternError if the tokenizer isn't served.
+        """
         turn = ActiveResponse(self.tokenizer)
-        try:  # around all of it: an interrupt between two lines must not leave the session locked
-            with self._lock:
-                self._raise_if_answering()
-                self._turn = turn
-            yield from self._shown(turn, start(turn))
-        finally:
-            if self._turn is turn:
-                self._turn = None
+        with self._turns.take(turn):
+            yield from self._shown(turn, self._continued(turn, text, exact, message))
+
+    # -- probabilities of texts --------------------------------------------------------------------------------------
 
     def byte_model(self, message: str | Sequence[Message] | None = None, **options: Any) -> ByteModel:
         """Return the session's model as one of bytes, which takes texts that end anywhere; see `bpelab.prefix`.
@@ -296,46 +310,57 @@ class ChatSession:
                 By default the text stands alone, after the tokenizer's bos token, or else its eos token.
             options: max_evaluations and cache_size, as for ByteModel.
 
-        The sampling settings don't apply. Raises as `stream` does, ConversationError if there is no token to start
-        with, and ModelError or PatternError if the tokenizer can't be served (`BPETokenizer.covers`).
+        The same object as the last time, with what it has cached, if it would be equal. The sampling settings don't
+        apply. Raises as `stream` does, ConversationError if there is no token to start with, and ModelError or
+        PatternError if the tokenizer can't be served (`BPETokenizer.covers`).
 
         >>> after = ChatSession().byte_model("What is a token?").next_bytes("A toke")
         >>> chr(max(after.probabilities, key=after.probabilities.get)), after.missing
         ('n', 0.0)
         """
-        backend = self.backend
-        before = start_ids(self.tokenizer) if message is None else self._prompt(_messages(message)).ids
-        return ByteModel(
-            lambda ids: backend.next_logits(ids).tolist(), self.tokenizer, before=before, stop=self.stop, **options
-        )
-
-    def complete_exactly(
-        self, prompt: str | bytes, message: str | Sequence[Message] | None = None
-    ) -> "ExactCompletion":
-        """Return what the model writes after `prompt`, which may end anywhere: inside a word, after a space.
-
-        `complete` encodes a text as if it ended there, so the model has to go on from tokens that it may never have
-        seen. Here the prompt's last tokens are chosen among its covers.
-
-        Args:
-            prompt: the beginning of a text; bytes may end inside a character.
-            message: the question whose answer the text is, as for `byte_model`; the conversation stays as it is.
-
-        The session's sampling and max_new_tokens apply; a cover is chosen as a token is. Raises as `byte_model` does.
-
-        >>> ChatSession(max_new_tokens=5).complete_exactly("A toke", "What is a token?").text
-        'n is a piece of text'
-        """
-        from .exact_completion import complete_exactly
-
-        model = self.byte_model(message)
-        return complete_exactly(model, self.backend, as_bytes(prompt), self.sampling, self.max_new_tokens)
-
-    def _raise_if_answering(self) -> None:
-        if self._turn is not None:
-            raise ConversationError(
-                "the session is still answering: wait, call cancel(), or close() the iterator that `stream` returned"
+        self._turns.raise_if_taken()
+        backend, before = self.backend, self._before(message)
+        wanted = (backend, before, options)
+        if self._byte_model is None or self._byte_model[0] != wanted:
+            model = ByteModel(
+                lambda ids: backend.next_logits(ids).tolist(), self.tokenizer, before=before, stop=self.stop, **options
             )
+            self._byte_model = (wanted, model)
+        return self._byte_model[1]
+
+    def next_bytes(
+        self, prompt: str | bytes, message: str | Sequence[Message] | None = None, **options: Any
+    ) -> NextBytes:
+        """Return the probability of each byte after a prompt that may end anywhere; see `ByteModel.next_bytes`.
+
+        `message` and `options` are those of `byte_model`, and so are the errors; ConversationError while an answer is
+        in progress. What the model was asked before is cached.
+
+        >>> after = ChatSession().next_bytes("A toke", "What is a token?")
+        >>> chr(max(after.probabilities, key=after.probabilities.get)), after.evaluations
+        ('n', 4)
+        """
+        model = self.byte_model(message, **options)
+        with self._turns.take(ActiveResponse(self.tokenizer)):
+            return model.next_bytes(prompt)
+
+    def probability(
+        self, text: str | bytes, message: str | Sequence[Message] | None = None, **options: Any
+    ) -> TextProbability:
+        """Return how probable it is that the model's text begins with this one; see `ByteModel.probability`.
+
+        `message` and `options` are those of `byte_model`, and so are the errors; ConversationError while an answer is
+        in progress. Cost: a call of the model for each token.
+
+        >>> found = ChatSession().probability("A toke", "What is a token?")
+        >>> round(found.log_covers, 2), found.log_canonical < -10
+        (-0.0, True)
+        """
+        model = self.byte_model(message, **options)
+        with self._turns.take(ActiveResponse(self.tokenizer)):
+            return model.probability(text)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _shown(self, turn: ActiveResponse, tokens: Iterator[Generated]) -> Iterator[StreamedToken]:
         gone = False
@@ -360,7 +385,7 @@ class ChatSession:
 
     def _asked(self, turn: ActiveResponse, message: str | Sequence[Message]) -> Iterator[Generated]:
         """Yield what the model generates for a message, and note in `turn` what was asked."""
-        backend, new = self.backend, _messages(message)
+        answerer, new = self._answerer(), _messages(message)
         prompt = self._prompt(new)
         asked = self._history.asked(new, prompt)
         turn.asked = asked, prompt
@@ -368,36 +393,35 @@ class ChatSession:
         turn.divergence = self._prompts.divergence(self._history, prompt)
         if self.parity is None:
             written = self._prompts.template_ids(prompt.messages) if self._history.has_answers else prompt.ids
-            self.parity = check_parity(self.tokenizer, backend, prompt.text, written)
-        yield from self._generated(turn, backend, prompt.ids)
+            self.parity = check_parity(self.tokenizer, answerer.backend, prompt.text, written)
+        yield from answerer.answer(turn, prompt.ids)
 
-    def _continued(self, turn: ActiveResponse, text: str) -> Iterator[Generated]:
+    def _continued(
+        self, turn: ActiveResponse, text: str | bytes, exact: bool, message: str | Sequence[Message] | None
+    ) -> Iterator[Generated]:
         """Yield what the model generates after a text."""
-        backend, ids = self.backend, self.tokenizer.encode(text)
-        turn.prompt_tokens = len(ids)
+        check_flags(exact=exact)
+        if not (exact or isinstance(text, str)):
+            raise TypeError(f"text is a str, or with exact=True bytes, not {type(text).__name__}")
+        data, answerer = as_bytes(text), self._answerer()
+        plain = data.decode(errors="ignore")
         if self.parity is None:
-            own = self.tokenizer.encode(text, add_special_tokens=False)
-            self.parity = check_parity(self.tokenizer, backend, text, own)
-        yield from self._generated(turn, backend, ids)
+            own = self.tokenizer.encode(plain, add_special_tokens=False)
+            self.parity = check_parity(self.tokenizer, answerer.backend, plain, own)
+        if exact:
+            from .exact_completion import complete_exactly
 
-    def _generated(self, turn: ActiveResponse, backend: Backend, ids: list[int]) -> Generator[Generated, None, None]:
-        made = generate(
-            backend,
-            ids,
-            self.sampling,
-            max_new_tokens=self.max_new_tokens,
-            stop=self.stop,
-            top_tokens=self.top_tokens,
-            cancelled=lambda: turn.cancelled,
-        )
-        try:
-            first = next(made)
-        except StopIteration as end:
-            turn.reason, turn.reused = end.value, backend.reused
-            return
-        turn.reused = backend.reused
-        yield first
-        turn.reason = yield from made
+            yield from complete_exactly(answerer, turn, self._before(message), data)
+        else:
+            before = None if message is None else self._before(message)
+            yield from complete_as_encoded(answerer, turn, before, plain)
+
+    def _before(self, message: str | Sequence[Message] | None) -> list[int]:
+        """Return the ids before a text: those of a prompt, or one token to start with."""
+        return start_ids(self.tokenizer) if message is None else self._prompt(_messages(message)).ids
+
+    def _answerer(self) -> Answerer:
+        return Answerer(self.backend, self.tokenizer, self.sampling, self.stop, self.max_new_tokens, self.top_tokens)
 
 
 def _messages(message: str | Sequence[Message]) -> list[dict[str, Any]]:

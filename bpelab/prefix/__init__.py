@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING
 from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from .answers import NextBytes as NextBytes, TextProbability as TextProbability
+    from .answers import (
+        CoverShares as CoverShares,
+        NextBytes as NextBytes,
+        TextProbability as TextProbability,
+    )
     from .byte_model import ByteModel as ByteModel
 
-_HOMES = {"ByteModel": "byte_model", "NextBytes": "answers", "TextProbability": "answers"}
+_HOMES = {
+    "ByteModel": "byte_model",
+    "CoverShares": "answers",
+    "NextBytes": "answers",
+    "TextProbability": "answers",
+}
 
 __all__ = [*_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazy_attributes(_HOMES, globals())

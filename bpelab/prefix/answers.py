@@ -21,6 +21,20 @@ class NextBytes:
 
 
 @dataclass(frozen=True)
+class CoverShares:
+    """How likely each cover of a prompt is.
+
+    Attributes:
+        shares: of each cover in the probability of all, the likeliest first.
+        evaluations, missing: as in NextBytes; the shares may be wrong by `missing` in all.
+    """
+
+    shares: dict[tuple[int, ...], float]
+    evaluations: int
+    missing: float
+
+
+@dataclass(frozen=True)
 class TextProbability:
     """How probable a text is, as the beginning of what a model writes. Logarithms are natural.
 

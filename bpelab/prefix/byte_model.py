@@ -15,7 +15,7 @@ Cost: a call of the model for each sequence of tokens inside the prompt with whi
 from collections.abc import Iterable
 
 from ..core.tokenizer import Tokenizer
-from .answers import NextBytes, TextProbability
+from .answers import CoverShares, NextBytes, TextProbability
 from .covers import as_bytes, branches
 from .model_calls import Logits, ModelCalls
 from .weighing import Ids, Weights, common_beginning, weigh
@@ -35,6 +35,9 @@ class ByteModel:
         max_evaluations: the most calls of the model for the covers of one text, after the ids that they all begin with.
             The likeliest tokens are followed first.
         cache_size: the number of calls whose results are kept.
+
+    Attributes:
+        calls: the model's calls so far, and the results that are kept.
 
     >>> from bpelab import BPETokenizer
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
@@ -61,21 +64,21 @@ class ByteModel:
     ) -> None:
         self.tokenizer, self.before, self.stop = tokenizer, list(before), frozenset(stop)
         self.max_evaluations = max_evaluations
-        self._calls = ModelCalls(logits, self.before, max(tokenizer.model.tokens), cache_size)
+        self.calls = ModelCalls(logits, self.before, max(tokenizer.model.tokens), cache_size)
 
     def next_bytes(self, prompt: str | bytes) -> NextBytes:
         """Return the probability of each next byte. Bytes may end inside a character."""
-        data, tokens, before = as_bytes(prompt), self.tokenizer.model.tokens, self._calls.count
+        data, tokens, before = as_bytes(prompt), self.tokenizer.model.tokens, self.calls.count
         wanted: dict[Ids, list[tuple[int, int]]] = {}
         for branch in branches(self.tokenizer, data, beyond=True):
             at = len(data) - branch.end
             wanted[branch.ids] = [(token, tokens[token][at]) for token in branch.last]
         if self.stop and (whole := self._encoded(data)) is not None:
             wanted.setdefault(whole, []).extend((token, END) for token in self.stop)
-        found = weigh(self._calls.row, wanted, common_beginning(wanted), self.max_evaluations)
+        found = weigh(self.calls.row, wanted, common_beginning(wanted), self.max_evaluations)
         shares = found.shares()
         end = shares.pop(END, 0.0)
-        return NextBytes(dict(sorted(shares.items())), end, self._calls.count - before, found.missing)
+        return NextBytes(dict(sorted(shares.items())), end, self.calls.count - before, found.missing)
 
     def next_characters(self, prompt: str | bytes, least: float = 0.01) -> dict[str, float]:
         """Return the next characters whose probability is at least `least`, the likeliest first.
@@ -103,36 +106,39 @@ class ByteModel:
                     waiting.append((probability, longer))
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
-    def covers(self, prompt: str | bytes) -> dict[tuple[int, ...], float]:
+    def covers(self, prompt: str | bytes) -> CoverShares:
         """Return the covers of a prompt, the likeliest first, each with its share in the probability of all.
+
+        Cost: a call for each sequence of tokens inside the prompt with which covers begin.
 
         >>> from bpelab import BPETokenizer
         >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
-        >>> for cover, share in ByteModel(lambda ids: [0.0] * 262, tokenizer).covers("slo").items():
+        >>> for cover, share in ByteModel(lambda ids: [0.0] * 262, tokenizer).covers("slo").shares.items():
         ...     print(tokenizer.convert_ids_to_tokens(cover), round(share, 3))
         [b's', b'lo'] 0.5
         [b's', b'low'] 0.5
         """
-        data = as_bytes(prompt)
+        data, before = as_bytes(prompt), self.calls.count
         if not data:
-            return {(): 1.0}
+            return CoverShares({(): 1.0}, 0, 0.0)
         covers, _, found = self._weigh_covers(data)
-        shares = sorted(found.shares().items(), key=lambda item: -item[1])
-        return {covers[number]: share for number, share in shares}
+        likeliest = sorted(found.shares().items(), key=lambda item: -item[1])
+        shares = {covers[number]: share for number, share in likeliest}
+        return CoverShares(shares, self.calls.count - before, found.missing)
 
     def probability(self, text: str | bytes) -> TextProbability:
         """Return how probable it is that the model's text begins with this one, and how probable its own ids are.
 
         Cost: a call for each token.
         """
-        data, before = as_bytes(text), self._calls.count
+        data, before = as_bytes(text), self.calls.count
         if not data:
             return TextProbability(0.0, 0.0, 0, 0.0)
         _, root, found = self._weigh_covers(data)
-        log_covers = found.log_total + self._calls.log_probability(root)
+        log_covers = found.log_total + self.calls.log_probability(root)
         ids = self._encoded(data)
-        log_canonical = None if ids is None else self._calls.log_probability(ids)
-        return TextProbability(log_covers, log_canonical, self._calls.count - before, found.missing)
+        log_canonical = None if ids is None else self.calls.log_probability(ids)
+        return TextProbability(log_covers, log_canonical, self.calls.count - before, found.missing)
 
     def _weigh_covers(self, data: bytes) -> tuple[list[Ids], Ids, Weights]:
         """Return the covers, the ids that all begin with, and their weights after these, by the cover's number."""
@@ -141,7 +147,7 @@ class ByteModel:
         for number, cover in enumerate(covers):
             wanted.setdefault(cover[:-1], []).append((cover[-1], number))
         root = common_beginning(wanted)
-        return covers, root, weigh(self._calls.row, wanted, root, self.max_evaluations)
+        return covers, root, weigh(self.calls.row, wanted, root, self.max_evaluations)
 
     def _encoded(self, data: bytes) -> Ids | None:
         """Return the ids of a text that ends here; None inside a character."""

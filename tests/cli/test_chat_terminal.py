@@ -175,6 +175,7 @@ def test_commands(tmp_path):
             ("/tokens", "tokens are shown"),
             ("/tokens", "tokens are not shown"),
             ("/raw", "/raw needs a text to continue"),
+            ("/exact", "/exact needs a text to continue"),
             ("x " * 300, "larger context"),
             ("Still here", "you said 'Still here'"),
             ("/system", "with no system message"),
@@ -366,10 +367,16 @@ def test_a_base_model_in_a_terminal(base):
     """It continues what is typed, and says in its first lines that it does."""
     session = ChatSession(base, max_new_tokens=20)
     spaced, plain = session.complete("Hello  "), session.complete("Hello")
+    exact = session.complete("Hello  ", exact=True)
     assert spaced.ids != plain.ids
     with typist("-m", "bpelab", "chat", *model(base), "--max-new-tokens", "20", "--tokens", NO_COLOR="1") as person:
         person.until("A base model, without a chat template: it continues what you type.", "> ")
-        for typed, answer in (("Hello", plain), ("/raw Hello  ", spaced), ("/system Be kind.", None)):
+        for typed, answer in (
+            ("Hello", plain),
+            ("/raw Hello  ", spaced),
+            ("/exact Hello  ", exact),
+            ("/system Be kind.", None),
+        ):
             person.type(typed + "\n")
             if answer is None:
                 person.until("is a base model", "> ")
@@ -445,6 +452,10 @@ def test_completion_from_the_command_line(run, llama, tmp_path):
         found = json.loads(run(*source, *words[1:], "--json", stdin=stdin, command=("complete", words[0]))[1])
         assert tuple(found["ids"]) == expected.ids and found["reason"] == expected.reason
     assert run("x", "--temperature", -1, *words[1:], command=("complete", words[0]))[0] == 1
+    exact = session.complete("Once up", exact=True)
+    found = json.loads(run("Once up", "--exact", *words[1:], "--json", command=("complete", words[0]))[1])
+    assert (tuple(found["ids"]), found["text"]) == (exact.ids, exact.text) != expected
+    assert found["exact"]["evaluations"] == exact.exact.evaluations > 0
 
 
 @pytest.mark.filterwarnings("default::bpelab.chat.base_models.BaseModelWarning")

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from bpelab import BPETokenizer, ConversationError
 from bpelab.chat import ChatSession
 from bpelab.errors import BackendError
-from bpelab.prefix import ByteModel, TextProbability
+from bpelab.prefix import ByteModel, CoverShares, TextProbability
 from bpelab.prefix.definition import first_cover
 
 from ..conftest import amount
@@ -104,7 +104,9 @@ def test_how_probable_a_text_and_its_covers_are(seed):
     expected = {tuple(ids): table.probability(ids) for ids in tokenizer.covers(data)}
     found = byte_model.probability(data)
     assert math.exp(found.log_covers) == pytest.approx(sum(expected.values()), rel=1e-9)
-    shares = byte_model.covers(data)
+    answer = byte_model.covers(data)
+    assert answer.missing == 0 and answer.evaluations == 0  # all were asked for the probability
+    shares = answer.shares
     assert set(shares) == set(expected) and list(shares.values()) == sorted(shares.values(), reverse=True)
     for cover, probability in expected.items():
         assert shares[cover] == pytest.approx(probability / sum(expected.values()), rel=1e-9)
@@ -120,7 +122,7 @@ def test_how_probable_a_text_and_its_covers_are(seed):
 def test_nothing_is_certain():
     byte_model = ByteModel(lambda ids: [0.0] * 262, T)
     assert byte_model.probability("") == TextProbability(0.0, 0.0, 0, 0.0)
-    assert byte_model.covers("") == {(): 1.0}
+    assert byte_model.covers("") == CoverShares({(): 1.0}, 0, 0.0)
 
 
 def test_next_characters_are_made_of_next_bytes():

@@ -29,6 +29,7 @@ A message ends with its line. After a backslash at its end it goes on; """ start
 /load FILE     continue a conversation from a file
 /retry         ask the last question again
 /raw TEXT      let the model continue TEXT, without the template and outside the conversation
+/exact TEXT    the same for a TEXT that may end inside a word or after a space
 /set NAME N    change a setting (temperature, top_p, max_new_tokens, top_tokens ...); without NAME, show them
 /tokens        show where tokens begin and end, or stop showing it
 /stats         what the last answer cost
@@ -57,6 +58,7 @@ class Terminal:
             "/tokens": self._tokens,
             "/retry": self._retry,
             "/raw": self._raw,
+            "/exact": self._exact,
             "/set": self._set,
             "/stats": self._stats,
             "/quit": self._quit,
@@ -103,7 +105,7 @@ class Terminal:
                 meant = nearest(word[1:], [name[1:] for name in self._commands])
                 near = f"/{meant} is near; " if meant else ""
                 raise BPELabError(f"there is no command {word}; {near}/help lists them")
-            self._commands[word](rest if word == "/raw" else rest.strip())
+            self._commands[word](rest if word in ("/raw", "/exact") else rest.strip())
             return
         self._ask(text)
 
@@ -173,6 +175,11 @@ class Terminal:
         if not rest:
             raise BPELabError("/raw needs a text to continue")
         self._show(self._session.stream_completion(rest))
+
+    def _exact(self, rest: str) -> None:
+        if not rest:
+            raise BPELabError("/exact needs a text to continue")
+        self._show(self._session.stream_completion(rest, exact=True))
 
     def _set(self, rest: str) -> None:
         name, _, value = rest.partition(" ")
