@@ -48,6 +48,7 @@ NEEDS = {
     "formats": "tokenizers and transformers",
     "new_words": "numpy and safetensors",
     "formats_reference": "tokenizers and sentencepiece",
+    "one_byte": "numpy",
     "claims": "tokenizers and tiktoken",
     "claims_evidence": "tokenizers and tiktoken",
     "chat": "numpy and transformers",

@@ -63,7 +63,7 @@ class CoverTree(Figure):
 
     def _tree(self, prompt: bytes) -> dict[str, Any]:
         """Return the tokens with which all covers begin, and a bar for each of the likeliest covers, as a tree."""
-        shares = self._model.covers(prompt) if prompt else {}
+        shares = self._model.covers(prompt).shares if prompt else {}
         tokens, shown = self._model.tokenizer.model.tokens, dict(list(shares.items())[:MOST])
         root = common_beginning([cover[:-1] for cover in shares]) if shares else ()
         rows, size = [], len(b"".join(tokens[token] for token in root))

@@ -950,7 +950,7 @@ class TestCoverTree:
         steps = CoverTree(model, data.decode()).data["steps"]
         assert len(steps) == len(data) + 1
         for size, step in enumerate(steps[1:], 1):
-            shares, following = model.covers(data[:size]), model.next_bytes(data[:size])
+            shares, following = model.covers(data[:size]).shares, model.next_bytes(data[:size])
             told = {}
             for parts, share, _ in step["covers"]:
                 signs = ["+" if kind == "beyond" else "|" for kind, _ in [*step["prompt"][:-1], *parts]]
