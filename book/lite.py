@@ -50,6 +50,7 @@ NEEDS = {
     "formats_reference": "tokenizers and sentencepiece",
     "claims": "tokenizers and tiktoken",
     "claims_evidence": "tokenizers and tiktoken",
+    "model_answers": "numpy",
     "chat": "numpy and transformers",
     "language_model": "numpy",
     "capstone": "tiktoken, tokenizers and transformers",
