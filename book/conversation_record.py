@@ -3,7 +3,7 @@
 `PYTHONPATH=. python book/conversation_record.py --qwen FILE --gemma FILE`, with both models as GGUF files.
 Qwen2.5-Coder is asked two questions. Its first answer has other ids when its text is encoded again, so the second
 prompt is timed both ways: with the ids kept, and encoded again. Gemma 3, a base model, completes a text. Every choice
-is greedy. Needs llama-cpp-python; takes a minute or two on two cores.
+is greedy, but for a second completion. Needs llama-cpp-python; takes a minute or two on two cores.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bpelab.bench.machine import MemoryMeter, load_average, machine
-from bpelab.chat import ChatSession, StreamedToken
+from bpelab.chat import ChatSession, Sampling, StreamedToken
 from bpelab.chat.backends import close_backends
 from bpelab.chat.backends.base import Backend
 from bpelab.chat.hardware.detect import detect
@@ -33,6 +33,7 @@ FILES = {
 """The models by name, and the SHA-256 of their files."""
 QUESTIONS = "Write a regex for an email.", "Why does it end with two dollar signs?"
 BEGUN = "Once upon a time"
+SAMPLED = {"temperature": 0.8, "seed": 1}
 OPTIONS = {"backend": "llama_cpp", "n_ctx": 2048, "top_tokens": 5}
 REPEATS = 3
 AROUND = 3
@@ -123,14 +124,16 @@ def conversation(path: Path) -> dict[str, Any]:
 
 
 def completion(path: Path) -> dict[str, Any]:
-    """Let the base model continue a text."""
+    """Let the base model continue a text, once with the likeliest tokens and once with tokens drawn at random."""
     memory = MemoryMeter()
     memory.restart()
     session = ChatSession(path, max_new_tokens=48, **OPTIONS)
     assert session.is_base
     streamed = list(session.stream_completion(BEGUN))
     made = answered(session, streamed, range(1))
-    return {"begun": BEGUN, **made, "peak_memory_bytes": memory.peak()}
+    session.sampling = Sampling(**SAMPLED)
+    sampled = SAMPLED | {"text": session.complete(BEGUN).text}
+    return {"begun": BEGUN, **made, "sampled": sampled, "peak_memory_bytes": memory.peak()}
 
 
 def main() -> None:

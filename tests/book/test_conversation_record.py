@@ -6,6 +6,7 @@ import json
 import pytest
 
 from ..conftest import ROOT
+from .test_notebooks import prose
 
 RECORD = json.loads((ROOT / "book" / "conversation_record.json").read_text("utf-8"))
 TALK, COMPLETION = RECORD["conversation"], RECORD["completion"]
@@ -44,6 +45,10 @@ def test_the_second_prompt_loses_the_cache_where_ids_change():
     assert second["reused"] == len(TALK["prompt_ids"]) + len(first["ids"])
     assert (kept["ids"], kept["evaluated"]) == (second["prompt_tokens"], second["prompt_tokens"] - second["reused"])
     assert again["ids"] - again["evaluated"] == len(TALK["prompt_ids"]) + TALK["drift"]["start"]
+    made = len(first["ids"])
+    encoded = made + again["ids"] - kept["ids"]
+    page = prose(ROOT / "book" / "chat.ipynb")
+    assert f"Its answer has {made} ids, and the text encoded again has {encoded}." in page
 
 
 def test_it_was_recorded_on_the_machine_that_it_names():
