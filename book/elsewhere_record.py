@@ -12,6 +12,7 @@ from typing import NamedTuple
 from bpelab.chat.hardware.backend_status import ENGINES
 from bpelab.chat.hardware.device import Device
 from bpelab.chat.hardware.host import Host
+from bpelab.chat.hardware.machine import Machine
 from bpelab.chat.hardware.pci import Card
 from bpelab.chat.hardware.processes import ProbeOutput
 from bpelab.chat.hardware.report import FORMS, report
@@ -37,6 +38,9 @@ def listed(kind: str, name: str) -> list[dict[str, object]]:
 
 RTX, M2, ARC = "NVIDIA GeForce RTX 4090", "Apple M2 Max", "Intel DG2 [Arc A770]"
 MACHINES = {
+    "CPU": Elsewhere(
+        "Linux", Host("a CPU", 8, 8 * GIB, 6 * GIB, "x86_64"), {}, [], {"llama_cpp": [CPU], "openvino": [CPU]}
+    ),
     "NVIDIA": Elsewhere(
         "Windows",
         Host("13th Gen Intel(R) Core(TM) i9-13900K", 32, 32 * GIB, 20 * GIB, "AMD64"),
@@ -59,13 +63,17 @@ MACHINES = {
         {"llama_cpp": [CPU], "openvino": json.loads(recorded("openvino-arc.json"))["devices"]},
     ),
 }
-"""One of each make, all of which have the memory of a laptop."""
+"""A small laptop without a GPU, and one machine of each maker of GPUs."""
+
+
+def bare(elsewhere: Elsewhere) -> Machine:
+    """Return a machine with no engine installed."""
+    return machine(elsewhere.said, {}, elsewhere.system, bus=elsewhere.bus, here=elsewhere.host)
 
 
 def doctor(elsewhere: Elsewhere) -> str:
-    """Return the report on a machine with no engine installed, less its last sentence, which is on bpelab's own C."""
-    bare = machine(elsewhere.said, {}, elsewhere.system, bus=elsewhere.bus, here=elsewhere.host)
-    return report(bare).rpartition("\n\n")[0]
+    """Return the report on the bare machine, less its last sentence, which is on bpelab's own C."""
+    return report(bare(elsewhere)).rpartition("\n\n")[0]
 
 
 def choices(elsewhere: Elsewhere) -> dict[str, str]:
@@ -80,8 +88,15 @@ def choices(elsewhere: Elsewhere) -> dict[str, str]:
 
 
 def make_record() -> dict[str, dict[str, object]]:
-    """Return what doctor says of each machine."""
-    return {name: {"doctor": doctor(each), "choices": choices(each)} for name, each in MACHINES.items()}
+    """Return, for each machine, what doctor says, the commands that install its backends, and what is chosen then."""
+    return {
+        name: {
+            "doctor": doctor(each),
+            "commands": {status.name: status.install for status in bare(each).backends if status.name in each.engines},
+            "choices": choices(each),
+        }
+        for name, each in MACHINES.items()
+    }
 
 
 if __name__ == "__main__":

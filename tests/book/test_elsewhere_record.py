@@ -18,7 +18,10 @@ def test_doctor_says_what_is_recorded(monkeypatch):
 def test_each_machine_gets_the_engine_of_its_make():
     chosen = {name: [text.partition(":")[0] for text in each["choices"].values()] for name, each in RECORD.items()}
     assert chosen == {
+        "CPU": ["llama_cpp", "openvino"],
         "NVIDIA": ["llama_cpp", "transformers"],
         "Apple": ["llama_cpp", "mlx"],
         "Intel": ["llama_cpp", "openvino"],
     }
+    for each in RECORD.values():
+        assert all(command in each["doctor"] for command in each["commands"].values())
