@@ -1,7 +1,7 @@
 """The generation loop that every backend shares: ids in, ids out.
 
 Ask the model for logits, choose a token, append it, repeat; stop at a stop id, at the limit, or when the context is
-full. Chapter: Chat on your hardware. Cost: one call of the model per token.
+full. Chapter: A model answers. Cost: one call of the model per token.
 """
 
 from collections.abc import Callable, Generator, Sequence

@@ -1,6 +1,6 @@
 """Responses: an answer's tokens, streamed with their final text, and its statistics.
 
-Chapter: Chat on your hardware. Cost: linear in the tokens.
+Chapter: A model answers. Cost: linear in the tokens.
 """
 
 from collections.abc import Iterator

@@ -6,7 +6,7 @@ and 1 is drawn for each token. The remaining tokens divide this interval in the 
 probability, and the number falls into one of them. So a seed and the same logits give the same ids on every backend,
 and anyone can repeat it: the numbers come from NumPy's `Generator(PCG64(seed)).random()`.
 
-Chapter: Chat on your hardware. Cost: O(vocabulary), with top-p O(vocabulary · log(vocabulary)) at most. Sources: Fan et
+Chapter: A model answers. Cost: O(vocabulary), with top-p O(vocabulary · log(vocabulary)) at most. Sources: Fan et
 al. 2018 (top-k), Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p), Keskar et al. 2019 (CTRL, the penalty);
 transformers `generation/logits_process.py`.
 """

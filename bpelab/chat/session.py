@@ -4,7 +4,7 @@ In every turn `prompts.py` makes the ids of the whole conversation, and a backen
 the ids in its cache. An answer stays the ids that the model generated, so unless the template rewrites what it wrote
 before, only the new question and what the template writes around it are computed.
 
-Chapter: Chat on your hardware. Cost: templates and tokens take milliseconds; the rest is the model's.
+Chapters: A model answers; Chat on your hardware. Cost: templates and tokens take milliseconds; the rest is the model's.
 """
 
 import os
