@@ -42,6 +42,7 @@ from .tokenizer_parity import Parity, check_parity
 
 if TYPE_CHECKING:
     from ..chat_templates.fit_to_context import FittedConversation
+    from ..constraints import Constraint, Matcher
     from ..tokenizer import BPETokenizer
     from .exact_completion import ExactCompletion
     from .models.find import ModelFiles
@@ -228,9 +229,10 @@ class ChatSession:
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def ask(self, message: str | Sequence[Message]) -> Response:
+    def ask(self, message: str | Sequence[Message], *, constraint: "Constraint | None" = None) -> Response:
         """Return the answer to a user's message, or to several messages (such as a tool's results); see `stream`."""
-        deque(self.stream(message), 0)  # in C, so that no interrupt can hit a line of Python here
+        tokens = self.stream(message, constraint=constraint)
+        deque(tokens, 0)  # in C, so that no interrupt can hit a line of Python here
         assert self.last is not None
         return self.last
 
@@ -248,8 +250,12 @@ class ChatSession:
         if turn is not None:
             turn.cancelled = True
 
-    def stream(self, message: str | Sequence[Message]) -> Generator[StreamedToken, None, None]:
+    def stream(
+        self, message: str | Sequence[Message], *, constraint: "Constraint | None" = None
+    ) -> Generator[StreamedToken, None, None]:
         """Yield the answer, token by token; when it ends, `last` is the whole answer.
+
+        With a `constraint` (`bpelab.constraints`) the answer matches it, unless it is cut off by max_new_tokens.
 
         A KeyboardInterrupt while the model works ends the answer, and isn't raised again; closing the iterator ends it
         too. The text until then becomes the assistant's message; if there's none, the question is removed.
@@ -257,28 +263,30 @@ class ChatSession:
         Raises ConversationError for an invalid message or one that doesn't fit into the context, TemplateError,
         BackendError; then the conversation is unchanged, and the session can go on.
         """
-        yield from self._exclusively(lambda turn: self._asked(turn, message))
+        yield from self._exclusively(lambda turn: self._asked(turn, message), constraint)
 
-    def complete(self, text: str) -> Response:
+    def complete(self, text: str, *, constraint: "Constraint | None" = None) -> Response:
         """Return how the model continues a text, without a template; see `stream_completion`."""
-        deque(self.stream_completion(text), 0)  # as in `ask`
+        deque(self.stream_completion(text, constraint=constraint), 0)  # as in `ask`
         assert self.last is not None
         return self.last
 
-    def stream_completion(self, text: str) -> Generator[StreamedToken, None, None]:
+    def stream_completion(
+        self, text: str, *, constraint: "Constraint | None" = None
+    ) -> Generator[StreamedToken, None, None]:
         """Yield how the model continues a text, token by token; when it ends, `last` is all of it.
 
-        There is no template, and the conversation is neither read nor changed. The tokenizer adds its bos token, if
-        it does that; control tokens that the text spells stay text. Interrupts and `close` end this as they end
-        `stream`. Raises ConversationError for a text that doesn't fit into the context, or an empty one without a bos
-        token; BackendError.
+        There is no template, and the conversation is neither read nor changed. The tokenizer adds its bos token, if it
+        does that; control tokens that the text spells stay text. A `constraint` is one on what follows, by itself.
+        Interrupts and `close` end this as they end `stream`. Raises ConversationError for a text that doesn't fit into
+        the context, or an empty one without a bos token; BackendError.
         """
-        yield from self._exclusively(lambda turn: self._continued(turn, text))
+        yield from self._exclusively(lambda turn: self._continued(turn, text), constraint)
 
     def _exclusively(
-        self, start: Callable[[ActiveResponse], Iterator[Generated]]
+        self, start: Callable[[ActiveResponse], Iterator[Generated]], constraint: "Constraint | None"
     ) -> Generator[StreamedToken, None, None]:
-        turn = ActiveResponse(self.tokenizer)
+        turn = ActiveResponse(self.tokenizer, self._matcher(constraint))
         try:  # around all of it: an interrupt between two lines must not leave the session locked
             with self._lock:
                 self._raise_if_answering()
@@ -287,6 +295,13 @@ class ChatSession:
         finally:
             if self._turn is turn:
                 self._turn = None
+
+    def _matcher(self, constraint: "Constraint | None") -> "Matcher | None":
+        if constraint is None:
+            return None
+        if constraint.tokenizer != self.tokenizer:
+            raise ConversationError("the constraint is for another tokenizer: make it with the session's")
+        return constraint.matcher()
 
     def byte_model(self, message: str | Sequence[Message] | None = None, **options: Any) -> ByteModel:
         """Return the session's model as one of bytes, which takes texts that end anywhere; see `bpelab.prefix`.
@@ -389,6 +404,7 @@ class ChatSession:
             stop=self.stop,
             top_tokens=self.top_tokens,
             cancelled=lambda: turn.cancelled,
+            matcher=turn.matcher,
         )
         try:
             first = next(made)

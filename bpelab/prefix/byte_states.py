@@ -33,7 +33,7 @@ class ByteStates(Generic[Spot]):
     """The states of texts, numbered as they are reached. `start` is that of the empty text."""
 
     def __init__(self, automaton: Automaton[Spot]) -> None:
-        self._automaton = automaton
+        self._automaton, self.characters = automaton, automaton.characters
         self._numbers: dict[tuple[frozenset[Spot], bytes], int] = {}
         self._states: dict[int, tuple[frozenset[Spot], bytes]] = {}
         self._unused = count()
@@ -76,7 +76,7 @@ class ByteStates(Generic[Spot]):
 
     def _after(self, places: frozenset[Spot], data: bytes) -> int:
         """Return the state after a character, or the first bytes of one."""
-        after, characters = self._automaton.after, self._automaton.characters
+        after, characters = self._automaton.after, self.characters
         try:
             code_point = ord(data.decode())
         except UnicodeDecodeError as error:

@@ -154,17 +154,17 @@ class ValidTokens:
 
 def check_served(tokenizer: Tokenizer) -> None:
     """Raise ModelError unless a tokenizer's ids are decided by one pattern and merges of bytes."""
-    spec, pipeline = tokenizer.spec, tokenizer.pipeline
+    spec, pipeline, need = tokenizer.spec, tokenizer.pipeline, "covers and constraints need"
     if not tokenizer.model.is_byte_level:
-        raise ModelError("covers and constraints need a model whose initial symbols are the 256 bytes, and this one has others")
+        raise ModelError(f"{need} a model whose initial symbols are the 256 bytes, and this one has others")
     if spec.normalizer is not None:
-        raise ModelError("covers and constraints need a tokenizer without a normalizer, which gives different texts the same ids")
+        raise ModelError(f"{need} a tokenizer without a normalizer, which gives different texts the same ids")
     if (added := next((token for token in spec.special_tokens.tokens if not token.special), None)) is not None:
-        raise ModelError(f"covers and constraints need a text to be all pieces, and the added token {added.content!r} is found first")
+        raise ModelError(f"{need} a text to be all pieces, and the added token {added.content!r} is found first")
     if spec.pre_tokenizer is not None and pipeline.split is None:
-        raise ModelError(f"covers and constraints need a pre-tokenizer that is one pattern, not {spec.pre_tokenizer!r:.200}")
+        raise ModelError(f"{need} a pre-tokenizer that is one pattern, not {spec.pre_tokenizer!r:.200}")
     if not TrieEncoder.supports(tokenizer.model):
-        raise ModelError("covers and constraints need merges in which every token ranks after its parts")
+        raise ModelError(f"{need} merges in which every token ranks after its parts")
 
 
 @lru_cache(4)
