@@ -51,6 +51,7 @@ NEEDS = {
     "one_byte": "numpy",
     "claims": "tokenizers and tiktoken",
     "claims_evidence": "tokenizers and tiktoken",
+    "model_answers": "numpy",
     "chat": "numpy and transformers",
     "language_model": "numpy",
     "capstone": "tiktoken, tokenizers and transformers",

@@ -1,7 +1,7 @@
 """Addresses that pages and sections had before: each leads on to where the section is now.
 
-Chapters were numbered once, and a page is written at each of these addresses. Sections that went from a chapter to an
-appendix kept their anchors: a chapter without the anchor it is asked for leads on to its appendix.
+Chapters were numbered once, and a page is written at each of these addresses. Sections that went from a chapter to
+another page kept their anchors: a chapter without the anchor it is asked for leads on to that page.
 """
 
 from pathlib import Path
@@ -12,8 +12,8 @@ NUMBERED = (
     "capstone",
 )
 """The chapters in the order of their numbers."""
-APPENDICES = {"book/claims": "claims_evidence"}
-"""Chapters of which sections are in an appendix now."""
+MOVED = {"book/claims": "claims_evidence", "book/chat": "model_answers"}
+"""Chapters of which sections are on another page now, and that page."""
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -27,7 +27,7 @@ PAGE = """<!DOCTYPE html>
 </html>
 """
 
-TO_APPENDIX = """
+TO_NEW_PAGE = """
 <script>
 addEventListener("DOMContentLoaded", () => {{
   if (location.hash && !document.getElementById(location.hash.slice(1)))
@@ -57,7 +57,7 @@ def lead_on(app, exception):
             (folder / f"{old_name(number, name)}.html").write_text(PAGE.format(name=name), encoding="utf-8")
 
 
-def lead_to_appendix(app, page, template, context, doctree):
-    """Let a chapter send on who asks for a section that is in its appendix now."""
-    if page in APPENDICES and "body" in context:
-        context["body"] += TO_APPENDIX.format(name=APPENDICES[page])
+def lead_to_new_page(app, page, template, context, doctree):
+    """Let a chapter send on who asks for a section that is on another page now."""
+    if page in MOVED and "body" in context:
+        context["body"] += TO_NEW_PAGE.format(name=MOVED[page])

@@ -8,7 +8,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from lite import CHAPTERS, NEEDS, SITE, left_out
-from old_addresses import lead_on, lead_to_appendix
+from old_addresses import lead_on, lead_to_new_page
 from pybtex.database import parse_file
 
 from bpelab._support.install import from_repository
@@ -160,7 +160,7 @@ def setup(app):
     app.connect("doctree-read", frame_exercises)
     app.connect("doctree-resolved", lead_to_references)
     app.connect("html-page-context", run_in_browser)
-    app.connect("html-page-context", lead_to_appendix)
+    app.connect("html-page-context", lead_to_new_page)
     app.connect("build-finished", lead_on)
     for listeners in app.events.listeners.values():
         listeners[:] = [entry for entry in listeners if entry.handler.__module__ != "sphinx_thebe"]

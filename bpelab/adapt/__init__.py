@@ -1,9 +1,9 @@
 """Adapting a model to another tokenizer: its embeddings are rewritten, with rows for tokens it never had.
 
-`plan_adaptation` says what will be copied and what initialized, `adapt_model` writes the folder, `write_gguf` converts
-it to a file for llama.cpp, and `measure` says what was gained. Nothing here needs PyTorch. Safetensors are read as a
-stream, and a model that can't be adapted correctly is refused with the reason. It may import `chat`, for the files of
-models, and everything below. Begin with `row_map.py`.
+`plan_adaptation` says what will be copied and what initialized, `adapt_model` writes the folder or the GGUF file,
+`write_gguf` converts a folder to a file for llama.cpp, and `measure` says what was gained. Nothing here needs PyTorch.
+Weights are read as a stream, and a model that can't be adapted correctly is refused with the reason. It may import
+`chat`, for the files of models, and everything below. Begin with `row_map.py`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,8 @@
-"""Write a model's folder for another tokenizer, completely or not at all; the old folder is only read.
+"""Write a model for another tokenizer, completely or not at all; the old one is only read.
 
-Everything goes to a temporary folder, is reopened and compared, and is renamed last. A killed process leaves the old
-model as it was, and no partial new one.
+A GGUF file becomes another (`gguf_model.py`), a folder another folder, and here is how that is written. Everything goes
+to a temporary folder, is reopened and compared, and is renamed last. A killed process leaves the old model as it was,
+and no partial new one.
 
 Chapter: New words for an old model. Cost: reads and writes the model once; memory for a block of rows, and with the
 rule `normal` for a width x width matrix.
@@ -24,7 +25,8 @@ from ..chat.models.files import INDEX
 from ..chat.models.find import find_model
 from ..errors import ModelFileError, TokenizerFileError
 from .card import card
-from .plan import CARD, HASHES, AdaptationPlan, index_of, plan_adaptation
+from .folder_files import CARD, HASHES, index_of
+from .plan import AdaptationPlan, plan_adaptation
 
 if TYPE_CHECKING:
     from ..chat.models.find import ModelFiles
@@ -43,10 +45,10 @@ def adapt_model(
     """Write a folder with another tokenizer and with the model, its embeddings adapted to that tokenizer.
 
     Args:
-        model: a folder with config.json and safetensors, a name on the Hugging Face Hub, or None for the model that
-            comes with bpelab. Or a plan; then pass None for the tokenizer, and no options.
+        model: a folder with config.json and safetensors, a GGUF file, a name on the Hugging Face Hub, or None for the
+            model that comes with bpelab. Or a plan; then pass None for the tokenizer, and no options.
         tokenizer: the new tokenizer; its ids may be anything.
-        out: a new folder, or an empty one.
+        out: a new folder, or an empty one; for a GGUF file, the name of a new GGUF file.
         seed: for the rule "normal".
         progress: whether to show a progress bar of the bytes written; None shows it only in a terminal.
         options: those of `plan_adaptation`: old_tokenizer, by default the one in the model's folder; rows, the rule
@@ -82,6 +84,17 @@ def adapt_model(
         plan = plan_adaptation(model, tokenizer, **options)
     path = Path(os.path.abspath(expand_user(out)))
     check_out(plan.files, path, str(out), plan.facts["bytes_after"])
+    if plan.files.safetensors:
+        _write_folder(plan, path, str(out), seed, progress)
+    else:
+        from .gguf_model import write_model
+
+        write_model(plan, path, seed, progress)
+    return plan
+
+
+def _write_folder(plan: AdaptationPlan, path: Path, said: str, seed: int, progress: bool | None) -> None:
+    """Write the folder; `said` is what the user called it. Raises ModelFileError."""
     try:
         with new_folder(path) as temporary:
             with progress_bar(progress, plan.facts["bytes_after"], "adapting", "B") as advance:
@@ -101,16 +114,17 @@ def adapt_model(
     except TokenizerFileError as error:
         raise ModelFileError(str(error)) from error
     except OSError as error:
-        raise ModelFileError(f"{out} can't be written: {error.strerror or error}") from error
-    return plan
+        raise ModelFileError(f"{said} can't be written: {error.strerror or error}") from error
 
 
 def check_out(files: "ModelFiles", path: Path, said: str, needed: int = 0) -> None:
-    """Raise ModelFileError if the folder is taken, is inside the model's own, or has less than `needed` bytes free."""
-    if path.resolve().is_relative_to(files.folder.resolve()):
+    """Raise ModelFileError if the name is taken or can't be written to, or if less than `needed` bytes are free."""
+    if not files.safetensors and path.suffix != ".gguf":
+        raise ModelFileError(f"{said}: of a GGUF file, a GGUF file is made: give it a name that ends in .gguf")
+    if files.safetensors and path.resolve().is_relative_to(files.folder.resolve()):
         raise ModelFileError(f"{said} is in the model's own folder, which isn't changed: choose another place")
     try:
-        if not is_free(path):
+        if not (is_free(path) if files.safetensors else not os.path.lexists(path)):
             raise ModelFileError(f"{said} exists already: delete it, or choose another name")
         above = path
         while not above.exists():

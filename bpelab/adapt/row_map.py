@@ -4,7 +4,8 @@ An embedding matrix has a row of numbers for each id. A token that both tokenize
 so its row is copied, whatever its new id. The row of a token that only the new tokenizer has is made from the rows of
 its parts: the tokens into which the old tokenizer encodes the same bytes. Rows without a token are padding.
 
-Tokens are identified by their bytes, added tokens by their names: the ordinary text `<s>` isn't the special token.
+Tokens are identified by their bytes, added tokens by their names: the ordinary text `<s>` isn't the special token. A
+SentencePiece symbol counts as an added token, which it is in a GGUF file.
 
 Chapter: New words for an old model. Cost: one look at each token, and encoding the new ones.
 """
@@ -136,7 +137,11 @@ def token_keys(tokenizer: BPETokenizer, as_text: bool = False) -> dict[int, Key]
     (('token', b'ab'), ('added', b'<end>'))
     """
     initial_symbols = tokenizer.model.initial_symbols
-    keys = {token_id: ("token", token) for token_id, token in tokenizer.model.tokens.items()}
+    symbols = set(initial_symbols.symbols.values()) if initial_symbols is not None else set()
+    keys = {
+        token_id: ("added" if token_id in symbols else "token", token)
+        for token_id, token in tokenizer.model.tokens.items()
+    }
     if as_text and initial_symbols is not None and initial_symbols.characters:
         keys = {token_id: (kind, token.replace(SPACE, b" ")) for token_id, (kind, token) in keys.items()}
         for byte, token_id in (initial_symbols.byte_tokens or {}).items():

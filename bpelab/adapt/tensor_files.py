@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..chat.models.tensor_headers import SAFETENSORS_BITS, Tensor, safetensors_metadata
 from ..errors import ModelFileError
-from .numbers import STORED, from_float64
+from .numbers import from_float64, stored_type
 from .row_map import MADE, PADDING, RowMap
 from .row_rules import OldRows, Rule
 
@@ -133,7 +133,7 @@ def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int
 
     Equal matrices get equal rows, even under a random rule. Raises ModelFileError.
     """
-    width = tensor.size // np.dtype(STORED[tensor.type]).itemsize // tensor.shape[row_axis(tensor)]
+    width = tensor.size // stored_type(tensor.type).itemsize // tensor.shape[row_axis(tensor)]
 
     def read(numbers: NDArray[np.int64]) -> NDArray[Any]:
         return read_rows(file, tensor, width, numbers)
@@ -141,7 +141,7 @@ def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int
     old, random = OldRows(read, tensor.type, rows.rows_with_token), np.random.default_rng(seed)
     for start in range(0, len(rows.source), BLOCK):
         source = rows.source[start : start + BLOCK]
-        block = np.empty((len(source), width), STORED[tensor.type])
+        block = np.empty((len(source), width), stored_type(tensor.type))
         copied = source >= 0
         block[copied] = read(source[copied])
         if made := (np.flatnonzero(source == MADE) + start).tolist():
@@ -155,7 +155,7 @@ def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int
 
 def read_rows(file: BinaryIO, tensor: Tensor, width: int, numbers: NDArray[np.int64]) -> NDArray[Any]:
     """Return the given rows of a tensor as stored; adjacent rows are read together. Raises ModelFileError."""
-    kind = np.dtype(STORED[tensor.type])
+    kind = stored_type(tensor.type)
     begins = np.flatnonzero(np.diff(numbers, prepend=-2) != 1).tolist()
     parts = []
     for begin, end in zip(begins, [*begins[1:], len(numbers)]):

@@ -7,7 +7,8 @@ that a model produced, and `check_prefixes` says whether a template only appends
 any of several backends.
 
 Names are loaded when they're first used. This package may import everything below the tokenizer, and a backend's
-packages when that backend is opened. Begin with `session.py`. Chapters: Chat templates; Chat on your hardware.
+packages when that backend is opened. Begin with `session.py`. Chapters: Chat templates; A model answers; Chat on
+your hardware.
 """
 
 from typing import TYPE_CHECKING

@@ -45,6 +45,7 @@ class Answerer:
             stop=self.stop,
             top_tokens=self.top_tokens,
             cancelled=lambda: turn.cancelled,
+            matcher=turn.matcher,
         )
         try:
             first = next(tokens)

@@ -1,16 +1,19 @@
 """The generation loop that every backend shares: ids in, ids out.
 
 Ask the model for logits, choose a token, append it, repeat; stop at a stop id, at the limit, or when the context is
-full. Chapter: Chat on your hardware. Cost: one call of the model per token.
+full. Chapter: A model answers. Cost: one call of the model per token.
 """
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .backends.base import Backend, Cancelled, not_cancelled
 from .sampling import GREEDY, Sampling, most_likely
+
+if TYPE_CHECKING:
+    from ..constraints import Matcher
 
 Reason = Literal["stop", "length", "context", "cancelled"]
 
@@ -41,6 +44,7 @@ def generate(
     stop: frozenset[int] = frozenset(),
     top_tokens: int = 0,
     cancelled: Callable[[], bool] = not_cancelled,
+    matcher: "Matcher | None" = None,
 ) -> Generator[Generated, None, Reason]:
     """Yield the tokens that a model generates after `ids`; the generator's return value is the reason why it ended.
 
@@ -48,6 +52,8 @@ def generate(
         stop: ids at which the answer ends. The one that ends it isn't yielded.
         top_tokens: how many of the most likely tokens to return with each token.
         cancelled: called before each token, and between the parts of a long prompt.
+        matcher: of a constraint on the text (`bpelab.constraints`). It goes on with each id. Where the text has to end,
+            that is a stop.
 
     "stop": at a stop id; "length": after max_new_tokens; "context": the context is full; "cancelled".
     Raises ConversationError for a prompt that is longer than the context.
@@ -59,13 +65,18 @@ def generate(
             return "cancelled"
         if len(row) > max(backend.context, len(ids)):
             return "context"
+        possible = None if matcher is None else matcher.allowed(stop)
+        if possible is not None and not len(possible):
+            return "stop"
         try:
             logits = backend.next_logits(row, cancelled)
         except Cancelled:
             return "cancelled"
-        token, probability = choose(logits, row)
+        token, probability = choose(logits, row, possible)
         if token in stop:
             return "stop"
+        if matcher is not None:
+            matcher.advance(token)
         yield Generated(token, probability, perf_counter() - began, most_likely(logits, top_tokens))
         row.append(token)
     return "length"

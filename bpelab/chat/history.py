@@ -3,7 +3,7 @@
 A history never changes: each step returns the next one. So an interrupt at any moment leaves a session with the old
 history or the new one.
 
-Chapter: Chat on your hardware. Cost: linear in the number of messages.
+Chapter: A model answers. Cost: linear in the number of messages.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@ The whole conversation goes through the template in every turn. An answer stays 
 the template writes its text unchanged, so a prompt begins with the ids of the turn before, and a backend only computes
 what is new. Where it doesn't, the divergence says from which id on, and why.
 
-Chapter: Chat on your hardware. Cost: that of rendering and encoding the conversation.
+Chapter: A model answers. Cost: that of rendering and encoding the conversation.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Responses: an answer's tokens, streamed with their final text, and its statistics.
 
-Chapter: Chat on your hardware. Cost: linear in the tokens.
+Chapter: A model answers. Cost: linear in the tokens.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from .generation import Generated, Reason
 
 if TYPE_CHECKING:
     from ..chat_templates.fit_to_context import FittedConversation
+    from ..constraints import Matcher
     from ..tokenizer import BPETokenizer
     from .history import History
 
@@ -100,14 +101,15 @@ class ActiveResponse:
     """An answer in progress.
 
     Attributes:
+        matcher: of the constraint on it, if there is one.
         cancelled: set by the caller to end it.
         reason: why it ended; "cancelled" until then.
         asked: the history with the question, and the prompt; None until then, and for a completion.
         prompt_tokens, reused, divergence, dropped, exact: as in `Response`.
     """
 
-    def __init__(self, tokenizer: "BPETokenizer") -> None:
-        self.cancelled = False
+    def __init__(self, tokenizer: "BPETokenizer", matcher: "Matcher | None" = None) -> None:
+        self.matcher, self.cancelled = matcher, False
         self.reason: Reason = "cancelled"
         self.asked: tuple[History, FittedConversation] | None = None
         self.prompt_tokens = self.reused = 0

@@ -1,21 +1,21 @@
 """Sampling: choose the next token from its logits.
 
-The settings are applied in this order, each to the result of the previous one: repetition penalty, temperature, top-k,
-top-p, min-p. The order and the meaning of each setting are those of Hugging Face's transformers. One number between 0
-and 1 is drawn for each token. The remaining tokens divide this interval in the order of their ids, each as wide as its
-probability, and the number falls into one of them. So a seed and the same logits give the same ids on every backend,
-and anyone can repeat it: the numbers come from NumPy's `Generator(PCG64(seed)).random()`.
+The settings are applied in this order, each to the result of the previous one: repetition penalty, constraint,
+temperature, top-k, top-p, min-p. The order and the meaning of each setting are those of Hugging Face's transformers.
+One number between 0 and 1 is drawn for each token. The remaining tokens divide this interval in the order of their ids,
+each as wide as its probability, and the number falls into one of them. So a seed and the same logits give the same ids
+on every backend, and anyone can repeat it: the numbers come from NumPy's `Generator(PCG64(seed)).random()`.
 
-Chapter: Chat on your hardware. Cost: O(vocabulary), with top-p O(vocabulary · log(vocabulary)) at most. Sources: Fan et
+Chapter: A model answers. Cost: O(vocabulary), with top-p O(vocabulary · log(vocabulary)) at most. Sources: Fan et
 al. 2018 (top-k), Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p), Keskar et al. 2019 (CTRL, the penalty);
 transformers `generation/logits_process.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import inf, isfinite
 from sys import float_info
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import BackendError
 
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from .backends.base import Logits
 
     Scores = NDArray[np.float64]
+    Ids = NDArray[np.integer[Any]]
+
+
+class Choose(Protocol):
+    """Chooses the next token."""
+
+    def __call__(self, logits: "Logits", row: Sequence[int], possible: "Ids | None" = None, /) -> tuple[int, float]:
+        """Return the token and its probability."""
+
 
 LIMIT = 1_000.0
 """The largest repetition penalty; the smallest is 1 / LIMIT. Beyond these, a logit could overflow a float."""
@@ -72,17 +81,18 @@ class Sampling:
         if self.seed is not None:
             _check("seed", self.seed, 0, whole=True)
 
-    def chooser(self) -> "Callable[[Logits, Sequence[int]], tuple[int, float]]":
+    def chooser(self) -> "Choose":
         """Return a function from logits, of shape (vocabulary,), and previous ids to the next id and its probability.
 
-        The probability is the model's, before any settings. Each chooser starts with its own random state from the
-        seed. It raises BackendError if the largest logit isn't a finite number.
+        As a third argument it takes the ids that are possible, in order; by default all are. The probability is the
+        model's, before any settings. Each chooser starts with its own random state from the seed. It raises
+        BackendError if the largest logit isn't a finite number.
         """
         import numpy as np
 
         random = np.random.Generator(np.random.PCG64(self.seed)) if self.temperature else None
 
-        def choose(logits: "Logits", row: Sequence[int]) -> tuple[int, float]:
+        def choose(logits: "Logits", row: Sequence[int], possible: "Ids | None" = None) -> tuple[int, float]:
             scores = np.asarray(logits, np.float64)
             if scores.ndim != 1 or not scores.size:
                 raise BackendError(f"the model returned logits of shape {scores.shape} instead of one row")
@@ -93,7 +103,9 @@ class Sampling:
                 )
                 raise BackendError(f"the model {what}: its weights are damaged, or its numbers overflow on this device")
             settled = self._penalize(scores, row)
+            settled = settled if possible is None else _among(settled, possible)
             token = int(settled.argmax()) if random is None else self._draw(settled, float(random.random()))
+            token = token if possible is None else int(possible[token])
             return token, float(np.exp(scores[token] - highest) / np.exp(scores - highest).sum())
 
         return choose
@@ -128,6 +140,17 @@ class Sampling:
         ends = np.cumsum(weights[kept])
         index = int(np.searchsorted(ends, number * ends[-1], side="right"))
         return int(kept[min(index, len(kept) - 1)])
+
+
+def _among(scores: "Scores", possible: "Ids") -> "Scores":
+    """Return the scores of the possible ids. Raises BackendError if there are none, or all are minus infinity."""
+    if possible[-1] >= len(scores):
+        raise BackendError(
+            f"the model has {len(scores):,} logits, too few for the id {possible[-1]:,} of its tokenizer"
+        )
+    if (found := scores[possible]).max() == -inf:
+        raise BackendError("the model rules out every token that the constraint allows: loosen the constraint")
+    return found
 
 
 def most_likely(logits: "Logits", count: int) -> tuple[tuple[int, float], ...]:

@@ -4,7 +4,7 @@ In every turn `prompts.py` makes the ids of the whole conversation, and a backen
 the ids in its cache. An answer stays the ids that the model generated, so unless the template rewrites what it wrote
 before, only the new question and what the template writes around it are computed.
 
-Chapter: Chat on your hardware. Cost: templates and tokens take milliseconds; the rest is the model's.
+Chapters: A model answers; Chat on your hardware. Cost: templates and tokens take milliseconds; the rest is the model's.
 """
 
 import os
@@ -22,7 +22,7 @@ from ..chat_templates.divergence import Divergence
 from ..chat_templates.messages import Message
 from ..chat_templates.render import find_template
 from ..chat_templates.template_variables import own_keywords, variables_for
-from ..errors import ModelFileError
+from ..errors import ConversationError, ModelFileError
 from ..prefix.answers import NextBytes, TextProbability
 from ..prefix.byte_model import ByteModel
 from ..prefix.covers import as_bytes
@@ -45,6 +45,7 @@ from .turns import Turns
 
 if TYPE_CHECKING:
     from ..chat_templates.fit_to_context import FittedConversation
+    from ..constraints import Constraint, Matcher
     from ..tokenizer import BPETokenizer
     from .models.find import ModelFiles
 
@@ -230,9 +231,10 @@ class ChatSession:
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def ask(self, message: str | Sequence[Message]) -> Response:
+    def ask(self, message: str | Sequence[Message], *, constraint: "Constraint | None" = None) -> Response:
         """Return the answer to a user's message, or to several messages (such as a tool's results); see `stream`."""
-        deque(self.stream(message), 0)  # in C, so that no interrupt can hit a line of Python here
+        tokens = self.stream(message, constraint=constraint)
+        deque(tokens, 0)  # in C, so that no interrupt can hit a line of Python here
         assert self.last is not None
         return self.last
 
@@ -248,8 +250,12 @@ class ChatSession:
         """End the answer in progress before its next token, from another thread. Does nothing if there is none."""
         self._turns.cancel()
 
-    def stream(self, message: str | Sequence[Message]) -> Generator[StreamedToken, None, None]:
+    def stream(
+        self, message: str | Sequence[Message], *, constraint: "Constraint | None" = None
+    ) -> Generator[StreamedToken, None, None]:
         """Yield the answer, token by token; when it ends, `last` is the whole answer.
+
+        With a `constraint` (`bpelab.constraints`) the answer matches it, unless it is cut off by max_new_tokens.
 
         A KeyboardInterrupt while the model works ends the answer, and isn't raised again; closing the iterator ends it
         too. The text until then becomes the assistant's message; if there's none, the question is removed.
@@ -257,12 +263,17 @@ class ChatSession:
         Raises ConversationError for an invalid message or one that doesn't fit into the context, TemplateError,
         BackendError; then the conversation is unchanged, and the session can go on.
         """
-        turn = ActiveResponse(self.tokenizer)
+        turn = ActiveResponse(self.tokenizer, self._matcher(constraint))
         with self._turns.take(turn):
             yield from self._shown(turn, self._asked(turn, message))
 
     def complete(
-        self, text: str | bytes, *, exact: bool = False, message: str | Sequence[Message] | None = None
+        self,
+        text: str | bytes,
+        *,
+        exact: bool = False,
+        message: str | Sequence[Message] | None = None,
+        constraint: "Constraint | None" = None,
     ) -> Response:
         """Return how the model continues a text, without a template; see `stream_completion`.
 
@@ -270,12 +281,17 @@ class ChatSession:
         >>> session.complete("A toke", exact=True, message="What is a token?").text
         'n is a piece of'
         """
-        deque(self.stream_completion(text, exact=exact, message=message), 0)  # as in `ask`
+        deque(self.stream_completion(text, exact=exact, message=message, constraint=constraint), 0)  # as in `ask`
         assert self.last is not None
         return self.last
 
     def stream_completion(
-        self, text: str | bytes, *, exact: bool = False, message: str | Sequence[Message] | None = None
+        self,
+        text: str | bytes,
+        *,
+        exact: bool = False,
+        message: str | Sequence[Message] | None = None,
+        constraint: "Constraint | None" = None,
     ) -> Generator[StreamedToken, None, None]:
         """Yield how the model continues a text, token by token; when it ends, `last` is all of it.
 
@@ -291,14 +307,26 @@ class ChatSession:
                 may begin inside it. After a part of a character the whole character is shown. `Response.exact` says
                 what was chosen, and the cost in calls of the model. The text stands after the bos token, or else eos.
             message: a question, or several messages, whose answer the text begins; the conversation is then read.
+            constraint: one on what follows, by itself; not together with `exact`.
 
         Raises ConversationError for a text that doesn't fit into the context, or an empty one without a bos token;
         BackendError; as `stream` does for a message; TypeError for bytes that aren't completed exactly. With `exact`,
-        ValueError for bytes that no text begins with, and ModelError or PatternError if the tokenizer isn't served.
+        ValueError for bytes that no text begins with, or a constraint, and ModelError or PatternError if the tokenizer
+        isn't served.
         """
-        turn = ActiveResponse(self.tokenizer)
+        if exact and constraint is not None:
+            raise ValueError("a constraint is on what follows the text's tokens, which exact=True leaves open")
+        turn = ActiveResponse(self.tokenizer, self._matcher(constraint))
         with self._turns.take(turn):
             yield from self._shown(turn, self._continued(turn, text, exact, message))
+
+    def _matcher(self, constraint: "Constraint | None") -> "Matcher | None":
+        """Return a matcher for one answer."""
+        if constraint is None:
+            return None
+        if constraint.tokenizer != self.tokenizer:
+            raise ConversationError("the constraint is for another tokenizer: make it with the session's")
+        return constraint.matcher()
 
     # -- probabilities of texts --------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ They are collected from every source that may name them, since none is certain t
 end-of-text token, and the template, which writes a control token right after an assistant's text. They are ids, never
 strings: a text that spells a control token doesn't end an answer.
 
-Chapter: Chat on your hardware. Cost: one rendering of three short messages.
+Chapter: A model answers. Cost: one rendering of three short messages.
 """
 
 from collections.abc import Iterable, Mapping

@@ -4,7 +4,7 @@ The file is an object with "bpelab_conversation" (the version of this format), "
 "max_tokens", "sampling" and "messages", the key where other programs expect the messages. "answers" has, for each
 message, the ids that the model generated and the template's text right before them, or null; it may be missing.
 
-Chapter: Chat on your hardware. Cost: linear in the conversation.
+Chapter: A model answers. Cost: linear in the conversation.
 """
 
 import json

@@ -19,10 +19,13 @@ examples:
   bpelab adapt my-model --corpus notes.txt --add 2000 --out adapted --dry-run
   bpelab adapt my-model --corpus notes.txt --add 2000 --out adapted
   bpelab adapt Qwen/Qwen2.5-0.5B --tokenizer my-tokenizer --text unseen.txt --out adapted
+  bpelab adapt gemma.gguf --tokenizer my-tokenizer --out adapted.gguf
 
-MODEL is a folder with config.json and safetensors, or a name on the Hugging Face Hub. The plan is printed first: which
-rows are copied, which are created for new tokens, how the number of parameters changes. The old folder is only read,
-and the new one is written whole or not at all. Afterwards tokens per byte are measured, and the model's bits per byte
+MODEL is a folder with config.json and safetensors, a GGUF file, or a name on the Hugging Face Hub. The plan is printed
+first: which rows are copied, which are created for new tokens, how the number of parameters changes. Of a GGUF file a
+GGUF file is made: rows are copied as they are stored, and those of new tokens are computed from dequantized ones and
+quantized again, which the gguf library and llama.cpp do. The old model is only read, and the new one is written whole
+or not at all. Afterwards tokens per byte are measured, and the model's bits per byte
 if an engine for it is installed: on --text, or on the last tenth of a plain-text corpus, which is then held out.
 An adapted model knows no more than before: train it further on such text.
 """
@@ -36,7 +39,8 @@ def add_commands(command: CommandMaker) -> None:
         "model",
         nargs="?",
         metavar="MODEL",
-        help="a folder with a model's safetensors, or a name on the Hub (default: the model that comes with bpelab)",
+        help="a folder with a model's safetensors, a GGUF file, or a name on the Hub (default: the model that comes "
+        "with bpelab)",
     )
     adapt.add_argument(
         "--corpus", nargs="+", default=[], metavar="FILE", help="text, JSON Lines or Parquet to learn new tokens from"
@@ -44,7 +48,7 @@ def add_commands(command: CommandMaker) -> None:
     adapt.add_argument("--add", type=int, metavar="N", help="how many tokens to learn from --corpus")
     adapt.add_argument("-t", "--tokenizer", metavar="NEW", help="the new tokenizer, in place of --corpus and --add")
     adapt.add_argument("--old-tokenizer", metavar="OLD", help="the model's tokenizer, if it isn't in its folder")
-    adapt.add_argument("--out", type=nonempty_path, metavar="FOLDER", help="the folder to write; it must be new")
+    adapt.add_argument("--out", type=nonempty_path, metavar="OUT", help="the new folder or GGUF file to write")
     adapt.add_argument(
         "--rows",
         default="mean",
@@ -59,12 +63,12 @@ def add_commands(command: CommandMaker) -> None:
         help="round the rows up to a multiple of N (default: as before)",
     )
     adapt.add_argument("--no-bits", action="store_true", help="don't run the model to measure its bits per byte")
-    adapt.add_argument("--gguf", type=nonempty_path, metavar="FILE", help="write a GGUF file for llama.cpp, too")
+    adapt.add_argument("--gguf", type=nonempty_path, metavar="FILE", help="of a folder, write a GGUF file, too")
     adapt.add_argument(
         "--gguf-like",
         type=Path,
         metavar="OLD",
-        help="with --gguf, for models other than Llama: a GGUF file of MODEL, as llama.cpp's converter writes it",
+        help="with --gguf, for models other than Llama and Qwen2: a GGUF file of MODEL",
     )
     adapt.add_argument("--dry-run", action="store_true", help="print the plan, and write nothing")
     add_reading(adapt)
@@ -79,6 +83,8 @@ def run_adapt(args: Namespace) -> int:
 
     _check(args)
     files = find_model(args.model)
+    if args.gguf is not None and not files.safetensors:
+        raise BPELabError(f"{files.name} is a GGUF file, and --out names the new GGUF file: leave out --gguf")
     if not args.dry_run:
         check_out(files, args.out, str(args.out))  # now, and not after all that is learned
     old = files.tokenizer() if args.old_tokenizer is None else open_tokenizer(args.old_tokenizer)
@@ -87,6 +93,10 @@ def run_adapt(args: Namespace) -> int:
     else:
         new, text = extended(args, old, args.add)
     plan = plan_adaptation(files, new, old_tokenizer=old, rows=args.rows, pad_to_multiple_of=args.pad_to_multiple_of)
+    if args.gguf is not None:
+        from ..adapt.gguf import check_gguf
+
+        check_gguf(plan, args.gguf_like)
     shown = not (args.quiet or args.json)
     if shown:
         print(plan, flush=True)
@@ -116,7 +126,7 @@ def _check(args: Namespace) -> None:
     if (args.add is None) != (not args.corpus):
         raise BPELabError("--corpus and --add belong together: the text to learn from, and how many tokens")
     if args.out is None and not args.dry_run:
-        raise BPELabError("--out FOLDER is missing; --dry-run prints the plan and writes nothing")
+        raise BPELabError("--out is missing; --dry-run prints the plan and writes nothing")
     if args.gguf_like is not None and args.gguf is None:
         raise BPELabError("--gguf-like is for --gguf FILE, which is missing")
 

@@ -34,7 +34,7 @@ CHAPTERS = (
     *("training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates", "drift"),
     "wordpiece_unigram",
     *("heap", "incremental", "trie", "native", "superwords", "streaming", "distributed", "production"),
-    *("formats", "new_words", "measuring", "one_byte", "claims", "capstone", "chat"),
+    *("formats", "new_words", "measuring", "one_byte", "claims", "capstone", "model_answers", "chat"),
 )
 """The chapters that have exercises, in the order of the book."""
 

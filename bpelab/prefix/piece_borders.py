@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from ..errors import PatternError
 from ..regex.dfa import DFA
+from .character_kinds import CharacterKinds
 
 START, GAP = -1, 0
-SURROGATES = range(0xD8, 0xE0)
-"""Blocks of 256 code points that occur in no valid text."""
 
 
 class Guess(NamedTuple):
@@ -41,7 +40,7 @@ class PieceBorders:
 
     >>> from bpelab.regex.dfa import dfa_for
     >>> borders = PieceBorders(dfa_for(r"\\S+|\\s+(?!\\S)|\\s"))
-    >>> letter, space = borders.kind(ord("a")), borders.kind(ord(" "))
+    >>> letter, space = map(borders.characters.kind, b"a ")
     >>> [inside] = borders.after(borders.start, letter)
     >>> borders.after(inside, space), len(borders.after(inside._replace(border=True), space))
     ([], 1)
@@ -50,24 +49,17 @@ class PieceBorders:
     """
 
     def __init__(self, dfa: DFA) -> None:
-        self._dfa, self._trans, self._width, self._entries = dfa, dfa.trans, dfa.width, dfa.entries
-        self._kinds = self.kinds(0, 0x10FFFF)
+        self._trans, self._width, self._entries = dfa.trans, dfa.width, dfa.entries
+        self.characters = CharacterKinds(dfa.stage1, dfa.stage2)
+        self._kinds = self.characters.kinds(0, 0x10FFFF)
         if any(self._step(entry, kind) & 1 for entry in set(self._entries) for kind in self._kinds):
             raise PatternError("a pattern that can match the empty string cuts at places that no character shows")
         self._possible: dict[Guess, bool] = {}
         self.start = Guess(True, START, frozenset(), self._entries[-1])
 
-    def kind(self, code_point: int) -> int:
-        """Return the kind of a character, of those that the pattern distinguishes."""
-        return self._dfa.codes[code_point]
-
-    def kinds(self, first: int, last: int) -> set[int]:
-        """Return the kinds of the characters from code point `first` to `last`.
-
-        Both are in the same block of 256 characters, or the first and the last one of a block.
-        """
-        blocks = {self._dfa.stage1[at] for at in range(first >> 8, (last >> 8) + 1) if at not in SURROGATES}
-        return {kind for at in blocks for kind in self._dfa.stage2[at << 8 | first & 255 : (at << 8 | last & 255) + 1]}
+    def can_end(self, guess: Guess) -> bool:
+        """Return whether the guess is true if the text ends here."""
+        return guess.border and self._without_match(guess, self._width - 1) is not None
 
     def after(self, guess: Guess, kind: int) -> list[Guess]:
         """Return the guesses after a character of this kind: in the piece that goes on, or that begins at a border."""
@@ -78,7 +70,7 @@ class PieceBorders:
         if guess not in self._possible:
             seen, waiting = {guess}, [guess]
             for at in waiting:
-                if self._possible.get(at) or (at.border and self._without_match(at, self._width - 1) is not None):
+                if self._possible.get(at) or self.can_end(at):
                     self._possible[guess] = True
                     break
                 following = [] if at.border else [at._replace(border=True)]

@@ -18,7 +18,7 @@ from ..encoders.trie import TOKEN, Node, TrieEncoder, build_trie
 from ..errors import ModelError
 from ..model.merge_recovery import compatible
 from ..regex.dfa import NotRegular, dfa_for
-from .byte_states import DEAD, ByteStates
+from .byte_states import DEAD, PieceStates
 from .piece_borders import PieceBorders
 
 NO_TOKEN = -1
@@ -51,15 +51,15 @@ class ValidTokens:
         check_served(tokenizer)
         model, split = tokenizer.model, tokenizer.pipeline.split
         self.tokens = model.tokens
-        self._encoder = TrieEncoder(model)
+        self.encoder = TrieEncoder(model)
         unreachable = model.recovered_merges.unreachable if model.ignore_merges else ()
-        self._whole = {model.tokens[token]: token for token in unreachable if model.tokens[token]}
-        self._whole_trie = build_trie(self._whole)[0]
-        self._whole_prefixes = {token[:size] for token in self._whole for size in range(len(token) + 1)}
+        self.whole = {model.tokens[token]: token for token in unreachable if model.tokens[token]}
+        self._whole_trie = build_trie(self.whole)[0]
+        self.whole_prefixes = {token[:size] for token in self.whole for size in range(len(token) + 1)}
         pattern, dialect = ("(?s:.+)", "rust") if split is None else (split.pattern, split.dialect)
-        self._states = ByteStates(PieceBorders(dfa_for(pattern, dialect)))
+        self.states = PieceStates(PieceBorders(dfa_for(pattern, dialect)))
         self._has_border: dict[Place, bool] = {}
-        self.start: Places = frozenset([self._at_border(self._states.start)])
+        self.start: Places = frozenset([self.at_border(self.states.start)])
 
     def after(self, places: Iterable[Place], rest: bytes) -> dict[int, Places]:
         """Return the tokens that can follow, each with the places after it.
@@ -77,32 +77,54 @@ class ValidTokens:
         """Return whether the tokens so far are the beginning of some text's encoding."""
         return any(place.last == NO_TOKEN for place in places) or any(map(self._leads_to_a_border, places))
 
-    def _at_border(self, state: int) -> Place:
-        return Place(state, NO_TOKEN, b"" if self._whole else None)
+    def at_border(self, state: int) -> Place:
+        """Return the place between two pieces, in this state."""
+        return Place(state, NO_TOKEN, b"" if self.whole else None)
+
+    def follow(self, place: Place, token: int) -> list[Place]:
+        """Return the places after a token that follows one place; none if it can't."""
+        state = self.states.read_all(place.state, self.tokens[token])
+        if state == DEAD:
+            return []
+        if self.tokens[token] in self.whole:
+            closed = self.states.close(state) if place.last == NO_TOKEN else DEAD
+            return [] if closed == DEAD else [self.at_border(closed)]
+        return self._reached(place, token, state) if self.compatible(place.last, token) else []
+
+    def compatible(self, last: int, token: int) -> bool:
+        """Return whether a token can follow the one before it, in the same piece; after NO_TOKEN each can."""
+        encoder = self.encoder
+        return last == NO_TOKEN or compatible(last, token, encoder.splits, encoder.rank_of, encoder.merged)
+
+    def longer(self, piece: bytes | None, token: int) -> bytes | None:
+        """Return the bytes of a piece after one more token, as far as a place has to know them."""
+        piece = None if piece is None else piece + self.tokens[token]
+        return piece if piece in self.whole_prefixes else None
+
+    def _reached(self, place: Place, token: int, state: int) -> list[Place]:
+        """Return the places after a compatible token, with whose bytes the state is `state`."""
+        piece = self.longer(place.piece, token)
+        reached = [Place(state, token, piece)]
+        if (closed := self.states.close(state)) != DEAD and (piece is None or piece not in self.whole):
+            reached.append(self.at_border(closed))
+        return reached
 
     def _from(self, place: Place, rest: bytes) -> Iterator[tuple[int, list[Place]]]:
         """Yield the tokens that can follow one place, the shortest first."""
-        last, encoder, close = place.last, self._encoder, self._states.close
-        for token, state in self._walk(encoder.trie, place.state, rest):
-            if last != NO_TOKEN and not compatible(last, token, encoder.splits, encoder.rank_of, encoder.merged):
-                continue
-            piece = None if place.piece is None else place.piece + self.tokens[token]
-            piece = piece if piece in self._whole_prefixes else None
-            reached = [Place(state, token, piece)]
-            if (closed := close(state)) != DEAD and (piece is None or piece not in self._whole):
-                reached.append(self._at_border(closed))
-            yield token, reached
-        if last == NO_TOKEN and self._whole:
+        for token, state in self._walk(self.encoder.trie, place.state, rest):
+            if self.compatible(place.last, token):
+                yield token, self._reached(place, token, state)
+        if place.last == NO_TOKEN and self.whole:
             for token, state in self._walk(self._whole_trie, place.state, rest):
-                if (closed := close(state)) != DEAD:
-                    yield token, [self._at_border(closed)]
+                if (closed := self.states.close(state)) != DEAD:
+                    yield token, [self.at_border(closed)]
 
     def _walk(self, trie: Node, state: int, rest: bytes) -> Iterator[tuple[int, int]]:
         """Yield the tokens of a trie that fit into a piece after `state`, the shortest first, and the state after each.
 
         Their bytes and `rest` agree.
         """
-        read = self._states.read
+        read = self.states.read
         waiting = deque([(trie, state, 0)])
         while waiting:
             node, state, size = waiting.popleft()
@@ -132,17 +154,17 @@ class ValidTokens:
 
 def check_served(tokenizer: Tokenizer) -> None:
     """Raise ModelError unless a tokenizer's ids are decided by one pattern and merges of bytes."""
-    spec, pipeline = tokenizer.spec, tokenizer.pipeline
+    spec, pipeline, need = tokenizer.spec, tokenizer.pipeline, "covers and constraints need"
     if not tokenizer.model.is_byte_level:
-        raise ModelError("covers need a model whose initial symbols are the 256 bytes, and this one has others")
+        raise ModelError(f"{need} a model whose initial symbols are the 256 bytes, and this one has others")
     if spec.normalizer is not None:
-        raise ModelError("covers need a tokenizer without a normalizer, which gives different texts the same ids")
+        raise ModelError(f"{need} a tokenizer without a normalizer, which gives different texts the same ids")
     if (added := next((token for token in spec.special_tokens.tokens if not token.special), None)) is not None:
-        raise ModelError(f"covers need a text to be all pieces, and the added token {added.content!r} is found first")
+        raise ModelError(f"{need} a text to be all pieces, and the added token {added.content!r} is found first")
     if spec.pre_tokenizer is not None and pipeline.split is None:
-        raise ModelError(f"covers need a pre-tokenizer that is one pattern, not {spec.pre_tokenizer!r:.200}")
+        raise ModelError(f"{need} a pre-tokenizer that is one pattern, not {spec.pre_tokenizer!r:.200}")
     if not TrieEncoder.supports(tokenizer.model):
-        raise ModelError("covers need merges in which every token ranks after its parts")
+        raise ModelError(f"{need} merges in which every token ranks after its parts")
 
 
 @lru_cache(4)
@@ -151,4 +173,4 @@ def valid_tokens(tokenizer: Tokenizer) -> ValidTokens:
     try:
         return ValidTokens(tokenizer)
     except NotRegular as error:
-        raise NotRegular(f"covers need a pattern that an automaton runs: {error}") from error
+        raise NotRegular(f"covers and constraints need a pattern that an automaton runs: {error}") from error

@@ -66,8 +66,8 @@ EDGE = 1
 
 
 class _Builder:
-    def __init__(self, far: bool) -> None:
-        self.nfa, self.far = NFA([("match",)], [()]), far
+    def __init__(self, far: bool, ordered: bool) -> None:
+        self.nfa, self.far, self.ordered = NFA([("match",)], [()]), far, ordered
         self.bits: dict[Ranges, int] = {}
 
     def emit(self, operation: Operation) -> int:
@@ -177,7 +177,7 @@ class _Builder:
 
     def repeat(self, node: Repeat, then: int) -> int:
         body, out = node.body, then
-        if node.high != 1 and _nullable(body) and (node.low > 1 or not _empty_last(body)):
+        if self.ordered and node.high != 1 and _nullable(body) and (node.low > 1 or not _empty_last(body)):
             raise NotRegular("a repetition of something that prefers to match nothing")
         if node.mode == "possessive" and self.nfa.operations[then] != ("match",):
             one = single(body)
@@ -224,12 +224,13 @@ def _empty_last(node: Node) -> bool:
     return all(map(_empty_last, children(node)))
 
 
-def build_nfa(node: Node, far: bool = False) -> NFA:
+def build_nfa(node: Node, far: bool = False, ordered: bool = True) -> NFA:
     """Build the NFA of a pattern. Raises NotRegular for a construct that an NFA can't express.
 
-    With `far`, a lookahead over several characters tests its own bit, which `aheads` describes.
+    With `far`, a lookahead over several characters tests its own bit, which `aheads` describes. Without `ordered`, the
+    NFA is only asked whether a whole text matches.
     """
-    builder = _Builder(far)
+    builder = _Builder(far, ordered)
     nfa = builder.nfa
     nfa.start = builder.build(node, 0)
     first = len(nfa.sets)

@@ -2,7 +2,7 @@
 
 On a page nothing is answered before a reader asks. Then the weights are loaded (`js/page.js`, or by a message to the
 kernel), and `js/language_model.js` runs the model. With other tokenizers beside the model's own it shows what becomes
-of their ids. Chapters: A language model in one page; Chat on your hardware. Size: 8 kB for a tokenizer of 1,024 tokens.
+of their ids. Chapters: A language model in one page; A model answers. Size: 8 kB for a tokenizer of 1,024 tokens.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A chat with a model, whose responses arrive token by token. Chapter: Chat on your hardware."""
+"""A chat with a model, whose responses arrive token by token. Chapter: A model answers."""
 
 from collections.abc import Callable, Sequence
 from html import escape

@@ -63,7 +63,7 @@ def test_wrong_usage(corpus, tmp_path, capsys):
         (["--corpus", str(corpus), "--out", "x"], "--corpus and --add belong together"),
         (["--tokenizer", "t", "--add", "5", "--out", "x"], "--corpus and --add belong together"),
         (["--tokenizer", "t", "--corpus", str(corpus), "--add", "5", "--out", "x"], "name what the new tokens come"),
-        (["--tokenizer", str(SHIPPED)], "--out FOLDER is missing"),
+        (["--tokenizer", str(SHIPPED)], "--out is missing"),
         (["--tokenizer", str(SHIPPED), "--dry-run", "--rows", "men"], "rows is one of 'mean', 'average', 'normal'"),
         (["--corpus", "none.txt", "--add", "5", "--dry-run"], "none.txt"),
         (["--corpus", str(corpus), "--add", "0", "--dry-run"], "1"),

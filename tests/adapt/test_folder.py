@@ -410,8 +410,6 @@ def test_models_in_other_forms(old, new, tmp_path):
     (tmp_path / "pickled" / "pytorch_model.bin").write_bytes(b"\x80\x02")
     with pytest.raises(ModelFileError, match=r"pytorch_model.bin.*save_pretrained\(NEW\)"):
         plan_adaptation(tmp_path / "pickled", new)
-    with pytest.raises(ModelFileError, match="GGUF files can't be adapted"):
-        plan_adaptation(SHIPPED / "model.gguf", new)
     with pytest.raises(ModelFileError, match="there is no such file or folder"):
         plan_adaptation(tmp_path / "none", new)
     folder = write_model(tmp_path / "other", old, tensors_of(old, rows=120))

@@ -128,6 +128,8 @@ def test_old_addresses_lead_on(browser):
     tab.goto((HTML / "book" / "claims.html").as_uri() + "#ties", wait_until="load")
     tab.wait_for_url("**/book/claims_evidence.html#ties")
     assert tab.locator("#ties").count() == 1
+    tab.goto((HTML / "book" / "chat.html").as_uri() + "#what-the-cache-saves", wait_until="load")
+    tab.wait_for_url("**/book/model_answers.html#what-the-cache-saves")
     tab.goto((HTML / "book" / "claims.html").as_uri() + "#token-healing", wait_until="load")
     assert tab.locator("#token-healing").count() == 1
     tab.close()

@@ -52,6 +52,10 @@ READ = {
         "book/templates_record.py` checks them and writes it, with their sources"
     },
     "chat.ipynb": {
+        "conversation_record.json": "a conversation with a model of a gigabyte, which others trained; `python "
+        "book/conversation_record.py` holds it again and writes it, with the file's hash and the machine",
+        "elsewhere_record.json": "what doctor says of machines that are put together for its tests; `python "
+        "book/elsewhere_record.py` writes it, and a test makes it again",
         "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "
         "writes it, once all have given the same tokens, with the machine and all versions in it",
     },

@@ -157,7 +157,7 @@ class TestGlossary:
 
     def test_greedy_is_defined_in_each_of_its_senses(self):
         greedy = self.TEXT.split("\ngreedy\n")[1].split("\n\n")[0]
-        assert all(f"{{doc}}`{page}`" in greedy for page in ("training", "encoding", "chat"))
+        assert all(f"{{doc}}`{page}`" in greedy for page in ("training", "encoding", "model_answers"))
 
 
 def test_the_library_names_its_chapters_by_their_titles():

@@ -219,7 +219,7 @@ def test_the_files_chatml_is_the_librarys():
 
 def test_it_prompts_the_model_on_the_last_page_of_the_road():
     """As the page has it: the ids of each conversation are those of the model's own tokenizer, attacks included."""
-    cells = json.loads((ROOT / "book" / "chat.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((ROOT / "book" / "model_answers.ipynb").read_text(encoding="utf-8"))["cells"]
     page = "".join(next(cell["source"] for cell in cells if "def prompt_by_hand" in "".join(cell["source"])))
     assert "assert yours == ids" in page
     assert any("assert row == tokenizer.apply_chat_template(conversation" in "".join(cell["source"]) for cell in cells)

@@ -1,78 +1,57 @@
 """Plausible wrong answers to the exercises of *Chat on your hardware*."""
 
 
-def _by_share(probabilities):
-    return sorted(range(len(probabilities)), key=lambda token: -probabilities[token])
+def first_backend_there(preference, listed, refuses):
+    for backend, kinds in listed.items():
+        if backend not in refuses:
+            return next(((backend, kind) for name, wanted in preference for kind in kinds if kind in wanted), None)
+    return None
 
 
-def stays_below(probabilities, p):
-    kept, reached = [], 0
-    for token in _by_share(probabilities):
-        reached += probabilities[token]
-        if reached > p and kept:
-            break
-        kept.append(token)
-    return kept
+def without_refusals(preference, listed, refuses):
+    for backend, kinds in preference:
+        for kind in listed.get(backend, []):
+            if kind in kinds:
+                return backend, kind
+    return None
 
 
-def one_more(probabilities, p):
-    kept, reached = [], 0
-    for token in _by_share(probabilities):
-        if reached > p:
-            break
-        kept.append(token)
-        reached += probabilities[token]
-    return kept
+def each_backend_once(preference, listed, refuses):
+    seen = set(refuses)
+    for backend, kinds in preference:
+        if backend not in seen:
+            seen.add(backend)
+            for kind in listed.get(backend, []):
+                if kind in kinds:
+                    return backend, kind
+    return None
 
 
-def each_of_at_least_p(probabilities, p):
-    return [token for token in _by_share(probabilities) if probabilities[token] >= p]
+def any_device(preference, listed, refuses):
+    for backend, _ in preference:
+        if listed.get(backend) and backend not in refuses:
+            return backend, listed[backend][0]
+    return None
 
 
-def in_order_of_ids(probabilities, p):
-    kept, reached = [], 0
-    for token, share in enumerate(probabilities):
-        kept.append(token)
-        reached += share
-        if reached >= p:
-            break
-    return kept
+def up_to_the_shorter(ours, theirs):
+    return next((index for index, (one, two) in enumerate(zip(ours, theirs)) if one != two), None)
 
 
-def none_for_zero(probabilities, p):
-    kept, reached = [], 0
-    for token in _by_share(probabilities):
-        if reached >= p:
-            break
-        kept.append(token)
-        reached += probabilities[token]
-    return kept
+def the_longer_end(ours, theirs):
+    for index in range(min(len(ours), len(theirs))):
+        if ours[index] != theirs[index]:
+            return index
+    return None if ours == theirs else max(len(ours), len(theirs))
 
 
-def with_the_stop(said, stop, max_tokens):
-    ids = []
-    for token in said[:max_tokens]:
-        ids.append(token)
-        if token in stop:
-            return ids, "stop"
-    return ids, "length"
+def the_last_one(ours, theirs):
+    places = [index for index, (one, two) in enumerate(zip(ours, theirs)) if one != two]
+    return places[-1] if places else None if len(ours) == len(theirs) else min(len(ours), len(theirs))
 
 
-def looks_one_further(said, stop, max_tokens):
-    for place, token in enumerate(said[: max_tokens + 1]):
-        if token in stop:
-            return said[:place], "stop"
-    return said[:max_tokens], "length"
-
-
-def leaves_stops_out(said, stop, max_tokens):
-    ids = [token for token in said[:max_tokens] if token not in stop]
-    return ids, "stop" if len(ids) < max_tokens else "length"
-
-
-def the_last_stop(said, stop, max_tokens):
-    places = [place for place, token in enumerate(said[:max_tokens]) if token in stop]
-    return (said[: places[-1]], "stop") if places else (said[:max_tokens], "length")
+def as_sets(ours, theirs):
+    return next((index for index, token in enumerate(ours) if token not in theirs), None)
 
 
 def only_keys(config, tokens, number_bytes):
@@ -97,28 +76,8 @@ def size_by_groups(config, tokens, number_bytes):
     return 2 * config["num_hidden_layers"] * heads * size * number_bytes * tokens
 
 
-def nothing_for_the_same(held, prompt):
-    shared = 0
-    while shared < min(len(held), len(prompt)) and held[shared] == prompt[shared]:
-        shared += 1
-    return len(prompt) - shared
-
-
-def what_is_equal_anywhere(held, prompt):
-    return max(len(prompt) - sum(one == two for one, two in zip(held, prompt)), 1)
-
-
-def by_length(held, prompt):
-    return max(len(prompt) - len(held), 1)
-
-
-def as_sets(held, prompt):
-    return max(len([token for token in prompt if token not in held]), 1)
-
-
 WRONG = {
-    "chat.1": [stays_below, one_more, each_of_at_least_p, in_order_of_ids, none_for_zero],
-    "chat.2": [with_the_stop, looks_one_further, leaves_stops_out, the_last_stop],
+    "chat.1": [first_backend_there, without_refusals, each_backend_once, any_device],
+    "chat.2": [up_to_the_shorter, the_longer_end, the_last_one, as_sets],
     "chat.3": [only_keys, all_heads, the_width, size_by_groups],
-    "chat.4": [nothing_for_the_same, what_is_equal_anywhere, by_length, as_sets],
 }

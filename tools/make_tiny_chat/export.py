@@ -2,7 +2,7 @@
 
 Every weight is rounded to a float16 before it is written, so that all backends compute with the same numbers.
 
-Chapter: Chat on your hardware. Source: llama.cpp's `convert_hf_to_gguf.py` for names and the order of rows.
+Chapter: A model answers. Source: llama.cpp's `convert_hf_to_gguf.py` for names and the order of rows.
 """
 
 import json

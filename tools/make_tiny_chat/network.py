@@ -1,6 +1,6 @@
 """The model's shape: a Llama of 1.1 million weights, embeddings and output being one matrix.
 
-Chapter: Chat on your hardware. Source: Touvron et al. 2023, as `transformers` has it.
+Chapter: A model answers. Source: Touvron et al. 2023, as `transformers` has it.
 """
 
 from typing import Any

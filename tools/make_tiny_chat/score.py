@@ -4,7 +4,7 @@ exact: the answer is the expected one, character for character. near: in prose (
 subjects), at least nine in ten words are the same in the same order, by edit distance; what is computed (spelling,
 numbers, bytes, names) has no "near". stopped: the answer ended with <|im_end|> within LIMIT tokens.
 
-Cost: a minute. Chapter: Chat on your hardware.
+Cost: a minute. Chapter: A model answers.
 """
 
 import json

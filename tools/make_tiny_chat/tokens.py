@@ -1,6 +1,6 @@
 """The model's tokenizer: trained by this library on the corpus, split as GPT-2 splits, ChatML's three control tokens.
 
-Chapter: Chat on your hardware.
+Chapter: A model answers.
 """
 
 from collections.abc import Iterable

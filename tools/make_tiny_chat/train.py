@@ -1,6 +1,6 @@
 """Training: AdamW on the assistant's tokens, batches of conversations of about the same length.
 
-Cost: about 20 minutes on one core. Chapter: Chat on your hardware.
+Cost: about 20 minutes on one core. Chapter: A model answers.
 """
 
 import math

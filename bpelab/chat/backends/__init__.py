@@ -48,7 +48,8 @@ def open_backend(
         n_ctx: the context length in ids; by default what the model was made for, but at most 4,096.
         n_gpu_layers: how many layers go to the GPU, if the backend can split a model; by default all that fit.
         device: "cpu", "gpu", or the backend's own name for a device; by default what the backend prefers.
-        threads: how many CPU threads it may use; by default the backend decides.
+        threads: how many CPU threads it may use; by default one for each physical core (`hardware.host.threads`) in
+            llama.cpp, and what the engine itself chooses in the others.
 
     The two most recently used models stay loaded. An older one is closed, and raises BackendError if it's still used:
     open it again. Threads may call this at the same time. Raises BackendError for an unknown name and for anything that

@@ -4,7 +4,7 @@ Everything else is the same for every backend, and is here or above: which part 
 how a token is chosen (`sampling`), when to stop (`generation`). So the same logits give the same ids everywhere, and a
 new backend is two short methods.
 
-Chapter: Chat on your hardware. Cost of a call: the model's, for the ids that the previous call didn't share.
+Chapter: A model answers. Cost of a call: the model's, for the ids that the previous call didn't share.
 """
 
 from abc import ABC, abstractmethod

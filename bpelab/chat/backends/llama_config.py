@@ -1,7 +1,7 @@
 """The sizes and constants of a Llama, read from its files, and why some models are refused.
 
 Many models are Llamas except for one detail, and give wrong results if it's overlooked. So known features are listed,
-and any other that the files name is refused by name. Chapter: Chat on your hardware. Sources: transformers
+and any other that the files name is refused by name. Chapter: A model answers. Sources: transformers
 `configuration_llama.py`, `modeling_rope_utils.py`; llama.cpp `src/llama-arch.cpp` for a GGUF file's keys.
 """
 

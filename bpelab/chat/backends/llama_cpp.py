@@ -39,7 +39,7 @@ def open(
     Args:
         gpu_layers: how many layers go to the GPU; None for all, if this llama.cpp can use one.
         device: "cpu"; or "gpu", which raises an error if none can be used.
-        threads: None for half of the machine's cores, and all of them for a prompt.
+        threads: None for one for each physical core (`host.threads`).
 
     Raises MissingDependencyError; ModelFileError for a file that llama.cpp refuses, with its reason; BackendError if
     memory is short.
@@ -83,8 +83,7 @@ class LlamaCppBackend(ExternalBackend):
                 check_memory(files, weights, kv_bytes * context)
             options = engine.llama_context_default_params()
             options.n_ctx, options.n_batch, options.n_ubatch = context, min(CHUNK, context), min(CHUNK, context)
-            cores = host.cores()
-            options.n_threads, options.n_threads_batch = threads or max(1, cores // 2), threads or cores
+            options.n_threads = options.n_threads_batch = threads or host.threads()
             options.type_k = options.type_v = engine.GGML_TYPE_F32 if exact else engine.GGML_TYPE_F16
             options.flash_attn_type = engine.LLAMA_FLASH_ATTN_TYPE_DISABLED
             options.no_perf = True

@@ -4,7 +4,7 @@ Both formats hold the same numbers under different names, with one difference: l
 and keys, since its RoPE turns neighbouring numbers where Hugging Face's turns the halves of a head. Shapes are compared
 with the file's list before anything is read, so no more memory is allocated than the files can fill.
 
-Chapter: Chat on your hardware. Cost: reads the weights once; four bytes of memory per weight. Sources: transformers
+Chapter: A model answers. Cost: reads the weights once; four bytes of memory per weight. Sources: transformers
 `modeling_llama.py`; llama.cpp `convert_hf_to_gguf.py`.
 """
 

@@ -5,7 +5,7 @@ earlier tokens, and a small network (SwiGLU) transforms the row by itself. After
 the row of every token in the vocabulary: the results are the logits. Keys and values of earlier tokens stay in two
 arrays, the KV cache, so a new token only costs its own row. To drop the end of a prompt, count fewer rows as filled.
 
-Chapter: Chat on your hardware. Cost per token: two operations per weight, plus O(cached ids) per layer for attention;
+Chapter: A model answers. Cost per token: two operations per weight, plus O(cached ids) per layer for attention;
 float32 throughout. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (RoPE), Zhang and Sennrich 2019 (RMSNorm),
 Ainslie et al. 2023 (shared keys and values), Shazeer 2020 (SwiGLU); transformers `modeling_llama.py`, with which the
 logits agree.

@@ -1,7 +1,7 @@
 """The processor and the memory that this process may use.
 
-psutil knows a machine's memory on every system. It sees no control groups, by which Linux limits a container or a batch
-job to less than its machine has: these are read here.
+psutil knows a machine's memory and physical cores on every system. It sees no control groups, by which Linux limits a
+container or a batch job to less than its machine has: these are read here.
 
 Chapter: Chat on your hardware. Sources: proc(5), cgroups(7), Linux's Documentation/admin-guide/cgroup-v2.rst.
 """
@@ -60,6 +60,20 @@ def cores(root: Path = ROOT) -> int:
         share, whole = number(quota), number(period)
         if share and whole:
             allowed = min(allowed, max(1, share // whole))
+    return allowed
+
+
+def threads(root: Path = ROOT) -> int:
+    """Return how many threads an engine takes if it isn't told: one for each physical core that it may use.
+
+    A second thread on a core computes little, since both share its arithmetic units. Affinity and control groups limit
+    the number as they limit that of `cores`. Where psutil doesn't know the physical cores, each processor counts.
+    """
+    allowed = cores(root)
+    with suppress(Exception):  # psutil isn't installed, or the system hides its cores from it
+        import psutil
+
+        return min(allowed, psutil.cpu_count(logical=False) or allowed)
     return allowed
 
 

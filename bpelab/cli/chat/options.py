@@ -30,7 +30,9 @@ def add_model_options(parser: ArgumentParser) -> None:
         "--n-ctx", type=positive_int, metavar="N", help="context size in tokens (default: the model's, <= 4096)"
     )
     parser.add_argument("--n-gpu-layers", type=int, metavar="N", help="layers on the GPU (default: all that fit)")
-    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: the backend's own choice)")
+    parser.add_argument(
+        "--threads", type=positive_int, metavar="N", help="CPU threads (default: one for each physical core)"
+    )
 
 
 def add_answer_options(parser: ArgumentParser, what: str) -> None:

@@ -7,33 +7,30 @@ from typing import Any
 from ..exercise import Exercise
 
 
-def kept_by_top_p(probabilities, p):
-    """Return the ids that top-p keeps, the most likely first; ties go to the lower id.
+def chosen(preference, listed, refuses):
+    """Return the (backend, device) that a model runs on, or None.
 
-    `probabilities` has one for each id, and they add up to 1. Take as few ids as possible
-    whose total reaches `p`, and at least one.
+    `preference` is a list of (backend, kinds), the best first. `listed` is backend -> the kinds of devices that it can
+    use here; a backend that isn't installed has no entry. `refuses` is the set of backends that can't open the model's
+    files. The first pair wins whose backend doesn't refuse and lists one of the kinds: the first such kind in `listed`.
     """
-    order = sorted(range(len(probabilities)), key=lambda token: -probabilities[token])
-    kept, reached = order[:1], probabilities[order[0]]
-    for token in order[1:]:
-        if reached >= p:
-            break
-        kept.append(token)
-        reached += probabilities[token]
-    return kept
+    for backend, kinds in preference:
+        if backend not in refuses:
+            for kind in listed.get(backend, []):
+                if kind in kinds:
+                    return backend, kind
+    return None
 
 
-def answer_of(said, stop, max_tokens):
-    """Return (ids, reason): a model's answer, and why it ended.
+def first_difference(ours, theirs):
+    """Return the index of the first id in which two lists differ, or None if they're equal.
 
-    `said` are the ids that the model would generate if nothing stopped it, more than
-    `max_tokens` of them. "stop": at an id in `stop`, which is not part of the answer.
-    "length": the answer has `max_tokens` ids, and no more are generated.
+    If one list is the beginning of the other, they differ where it ends.
     """
-    for index, token in enumerate(said[:max_tokens]):
-        if token in stop:
-            return said[:index], "stop"
-    return said[:max_tokens], "length"
+    for index, (one, two) in enumerate(zip(ours, theirs)):
+        if one != two:
+            return index
+    return None if len(ours) == len(theirs) else min(len(ours), len(theirs))
 
 
 def kv_cache_bytes(config, tokens, number_bytes):
@@ -49,37 +46,30 @@ def kv_cache_bytes(config, tokens, number_bytes):
     return numbers * number_bytes * tokens
 
 
-def to_compute(held, prompt):
-    """Return how many ids of `prompt` a model has to compute if its cache holds the ids `held`.
-
-    Their common prefix needn't be computed again, except for the last id of the prompt,
-    whose logits are needed.
-    """
-    shared = 0
-    while shared < min(len(held), len(prompt) - 1) and held[shared] == prompt[shared]:
-        shared += 1
-    return len(prompt) - shared
-
-
-def _distributions() -> Iterator[tuple[list[float], float]]:
-    shares = [[1.0], [0.5, 0.5], [0.25, 0.75], [0.25, 0.25, 0.5], [0.125, 0.5, 0.125, 0.25]]
-    shares += [[0.25] * 4, [0.0, 1.0, 0.0], [0.5, 0.125, 0.125, 0.125, 0.125], [0.0625] * 8 + [0.5]]
-    yield from product(shares, (0.5, 0.75, 0.0, 0.25, 0.6, 0.9, 1.0))
-
-
-def _sums_to_one(probabilities: list[float], p: float) -> bool:
-    return (
-        bool(probabilities) and all(share >= 0 for share in probabilities) and sum(probabilities) == 1 and 0 <= p <= 1
-    )
+def _machines() -> Iterator[tuple[list[tuple[str, set[str]]], dict[str, list[str]], set[str]]]:
+    preference: list[tuple[str, set[str]]] = [
+        ("mlx", {"metal"}),
+        ("llama_cpp", {"cuda", "metal"}),
+        ("transformers", {"cuda"}),
+        ("llama_cpp", {"cpu"}),
+        ("transformers", {"cpu"}),
+    ]
+    machines: list[dict[str, list[str]]] = [
+        {"llama_cpp": ["cuda", "cpu"], "transformers": ["cpu"]},
+        {"llama_cpp": ["cpu"], "transformers": ["cuda", "cpu"]},
+        {"transformers": ["cpu"], "llama_cpp": ["cpu"]},
+        {"mlx": ["metal", "cpu"], "llama_cpp": ["metal", "cpu"]},
+        {"mlx": ["cpu"], "transformers": ["cpu"]},
+        {"mlx": ["cpu"]},
+        {},
+    ]
+    refusals: list[set[str]] = [set(), {"llama_cpp"}, {"mlx", "transformers"}]
+    yield from product([preference, preference[3:]], machines, refusals)
 
 
-def _answers() -> Iterator[tuple[list[int], set[int], int]]:
-    rows = [[9, 5, 5, 5, 5], [5, 9, 5, 5, 5], [5, 6, 7, 8, 4], [5, 5, 9, 9, 6], [8, 9, 8, 9, 8], [7, 7, 7, 7, 9]]
-    yield from product(rows, ({9}, {8, 9}, set()), (1, 2, 3, 4))
-
-
-def _longer(said: list[int], stop: set[int], max_tokens: int) -> bool:
-    return len(said) > max_tokens >= 1
+def _id_lists() -> Iterator[tuple[list[int], list[int]]]:
+    rows = [[], [5], [6], [5, 6], [5, 6, 7], [5, 7, 6], [6, 5, 7], [5, 6, 7, 7]]
+    yield from product(rows, rows)
 
 
 def _configs() -> Iterator[tuple[dict[str, int], int, int]]:
@@ -89,11 +79,6 @@ def _configs() -> Iterator[tuple[dict[str, int], int, int]]:
     yield from product((small, grouped, wide, {**grouped, "head_dim": 128}), (1, 100), (4, 2))
 
 
-def _rows() -> Iterator[tuple[list[int], list[int]]]:
-    rows = [[], [5], [5, 6], [5, 6, 7], [6, 5], [5, 7, 6], [5, 6, 7, 8], [5, 6, 8, 8], [5, 5, 5], [9, 6, 7, 8]]
-    yield from product(rows, rows[1:])
-
-
 def _whole(value: Any) -> bool:
     return type(value) is int and value > 0
 
@@ -101,29 +86,27 @@ def _whole(value: Any) -> bool:
 EXERCISES = [
     Exercise(
         "chat.1",
-        "Top-p by hand",
-        kept_by_top_p,
-        _distributions,
+        "Which backend",
+        chosen,
+        _machines,
         (
-            "Sort the ids by probability. `sorted` keeps equal ones in their original order.",
-            "Take ids until their total is at least p. The one that reaches it stays.",
+            "Go through `preference` in its order, not through the backends that are there.",
+            "A backend can stand in the list twice: once for its GPUs, and further down for the processor.",
         ),
-        level="easy",
-        next_step="What does a p of 0.1 leave when the model is sure, and when it isn't?",
-        is_valid=_sums_to_one,
+        level="medium",
+        next_step="`Machine.choose` does this. Which lines of its order could your machine ever use?",
     ),
     Exercise(
         "chat.2",
-        "Where an answer ends",
-        answer_of,
-        _answers,
+        "Where two tokenizers part",
+        first_difference,
+        _id_lists,
         (
-            "Go through the ids one by one, as `generate` does, and look at each before you keep it.",
-            "No id is generated after max_tokens of them, so the next one can't be the reason.",
+            "`zip` ends with the shorter list.",
+            "Two lists without a difference up to there are equal only if they have the same length.",
         ),
-        level="medium",
-        next_step="Does the stop id belong in the history of the conversation? Look at the template.",
-        is_valid=_longer,
+        level="easy",
+        next_step="A session looks at its first prompt in this way, and keeps the result in `parity`.",
     ),
     Exercise(
         "chat.3",
@@ -141,18 +124,5 @@ EXERCISES = [
             and {"num_hidden_layers", "hidden_size", "num_attention_heads"} <= config.keys()
             and config["hidden_size"] % config["num_attention_heads"] == 0
         ),
-    ),
-    Exercise(
-        "chat.4",
-        "What is computed again",
-        to_compute,
-        _rows,
-        (
-            "Count the equal ids from the start, and stop at the first that differs.",
-            "Even if the whole prompt is held, one id has to be computed.",
-        ),
-        level="easy",
-        next_step="This is why prompts that begin alike are cheap: put what never changes first.",
-        is_valid=lambda held, prompt: bool(prompt),
     ),
 ]

@@ -197,7 +197,7 @@ EXERCISES = [
             "After the last message comes the header of an answer, <|im_start|>assistant\\n, which stays open.",
         ),
         level="medium",
-        next_step="Your file makes a prompt that nobody can forge. In *Chat on your hardware* a model answers it.",
+        next_step="Your file makes a prompt that nobody can forge. The chapter *A model answers* gives it to a model.",
         call=lambda answer, messages: answer(_own_tokenizer(), dict(chat_tokenizer().special_tokens), messages),
         format_call=_show_own,
         is_valid=_messages,

@@ -258,7 +258,7 @@ EXERCISES = [
         ),
         level="hard",
         next_step=(
-            'Your file trains, encodes in three ways, decodes and saves. It prompts a model in "Chat on your hardware".'
+            'Your file trains, encodes in three ways, decodes and saves. It prompts a model in "A model answers".'
         ),
         call=_encode_with,
         is_valid=lambda vocab, piece: False,

@@ -1,0 +1,144 @@
+"""How texts are spelled in tokens: as the tokenizer spells them, or anyhow."""
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from typing import Any
+
+from .._support.numpy_import import np
+from ..core.tokenizer import Tokenizer
+from ..errors import ModelError
+from ..prefix.character_kinds import CharacterKinds
+from ..prefix.valid_tokens import NO_TOKEN, Place, Places, ValidTokens, valid_tokens
+from .incompatible import Incompatible
+from .state_table import Numbers, StateTable
+from .token_trie import TokenTrie
+
+FEW = 24
+"""So few tokens are compared with the one before one by one."""
+
+
+class Spelling(ABC):
+    """A vocabulary, and which of its tokens may follow each other.
+
+    Attributes:
+        start: the places at the start of a text.
+        borders: the automaton that says where pieces may end.
+        characters: the kinds that this automaton tells apart, if any.
+        trie: the tokens inside pieces.
+        whole: those that are valid only as whole pieces, if there are any.
+    """
+
+    start: Places
+    borders: StateTable
+    characters: tuple[CharacterKinds, ...] = ()
+    trie: TokenTrie
+    whole: TokenTrie | None = None
+
+    @abstractmethod
+    def close(self, state: int) -> int:
+        """Return the state after the end of a piece here; DEAD if none can end."""
+
+    @abstractmethod
+    def can_end(self, state: int) -> bool:
+        """Return whether the text can end in this state between two pieces."""
+
+    @abstractmethod
+    def follow(self, place: Place, token: int) -> list[Place]:
+        """Return the places after a token that follows one place; none if it can't."""
+
+    def fitting(self, last: int, tokens: Numbers) -> Numbers:
+        """Return those of the tokens that can follow the one before, in the same piece."""
+        return tokens
+
+
+class Canonical(Spelling):
+    """The ids to which the tokenizer encodes some text, and no others. Raises as `valid_tokens` does."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.valid: ValidTokens = valid_tokens(tokenizer)
+        self._states, encoder = self.valid.states, self.valid.encoder
+        self.start, self.borders = self.valid.start, StateTable(self._states)
+        self.characters = (self._states.characters,)
+        reached = {token: self.valid.tokens[token] for token in encoder.shorter}
+        if special := reached.keys() & added_ids(tokenizer):
+            raise ModelError(f"the special token {min(special)} is also a token of plain texts: constraints can't tell")
+        self.trie = TokenTrie({data: token for token, data in reached.items()})
+        whole = {data: token for data, token in self.valid.whole.items() if token not in added_ids(tokenizer)}
+        self.whole = TokenTrie(whole) if whole else None
+        self._incompatible = Incompatible(encoder.splits, encoder.rank_of, max(self.valid.tokens) + 1)
+
+    def close(self, state: int) -> int:
+        """Return the state after the end of a piece here; DEAD if none can end."""
+        return self._states.close(state)
+
+    def can_end(self, state: int) -> bool:
+        """Return whether the text can end in this state between two pieces."""
+        return self._states.can_end(state)
+
+    def follow(self, place: Place, token: int) -> list[Place]:
+        """Return the places after a token that follows one place; none if it can't."""
+        return self.valid.follow(place, token)
+
+    def fitting(self, last: int, tokens: Numbers) -> Numbers:
+        """Return those of the tokens that can follow the one before, in the same piece."""
+        if last == NO_TOKEN:
+            return tokens
+        if len(tokens) < FEW:
+            fits = np.array([self.valid.compatible(last, token) for token in tokens.tolist()], bool)
+        else:
+            fits = ~self._incompatible.after(last)[tokens]
+        found: Numbers = tokens[fits]
+        return found
+
+
+class _NoBorders:
+    """The automaton of all bytes: one place."""
+
+    start = 0
+
+    def read(self, state: int, byte: int) -> int:
+        return state
+
+    def read_all(self, state: int, data: bytes) -> int:
+        return state
+
+
+class AnySpelling(Spelling):
+    """All sequences of tokens that spell a text: the usual mask."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        if not tokenizer.model.is_byte_level:
+            raise ModelError(
+                "constraints need a model whose initial symbols are the 256 bytes, and this one has others"
+            )
+        left_out = added_ids(tokenizer)
+        tokens = {data: token for token, data in tokenizer.model.tokens.items() if data and token not in left_out}
+        states: Any = _NoBorders()
+        self.start, self.borders, self.trie = (
+            frozenset([Place(0, NO_TOKEN, None)]),
+            StateTable(states),
+            TokenTrie(tokens),
+        )
+
+    def close(self, state: int) -> int:
+        """Return the one state: tokens may end anywhere, inside a character, too."""
+        return state
+
+    def can_end(self, state: int) -> bool:
+        """Return True: only the text decides."""
+        return True
+
+    def follow(self, place: Place, token: int) -> list[Place]:
+        """Return the one place."""
+        return [place]
+
+
+def added_ids(tokenizer: Tokenizer) -> set[int]:
+    """Return the ids of special and other added tokens, which no constrained text has."""
+    return {token.id for token in tokenizer.spec.special_tokens.tokens}
+
+
+@lru_cache(8)
+def spelling_of(tokenizer: Tokenizer, canonical: bool) -> Spelling:
+    """Return how a tokenizer spells texts, kept for those used last."""
+    return Canonical(tokenizer) if canonical else AnySpelling(tokenizer)

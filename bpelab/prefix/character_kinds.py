@@ -1,0 +1,55 @@
+"""The kinds of characters that an automaton tells apart, also of those of which only the first bytes are known."""
+
+from array import array
+
+SURROGATES = range(0xD8, 0xE0)
+"""Blocks of 256 code points that occur in no valid text."""
+FIRST_OF_LENGTH = {2: 0x80, 3: 0x800, 4: 0x10000}
+"""The first code point that UTF-8 writes with this many bytes."""
+UNLIKE_OTHERS = {bytes([byte]) for byte in (0xE0, 0xED, 0xF0, 0xF4)}
+"""First bytes of characters after which not all continuation bytes are valid."""
+
+
+class CharacterKinds:
+    """A two-stage table of the kinds, as a DFA has it (`regex/dfa.py`)."""
+
+    def __init__(self, stage1: "array[int]", stage2: bytes) -> None:
+        self.stage1, self.stage2 = stage1, stage2
+        self._alike: dict[tuple[int, bytes], bytes] = {}
+
+    def kind(self, code_point: int) -> int:
+        """Return the kind of a character."""
+        return self.stage2[self.stage1[code_point >> 8] << 8 | code_point & 255]
+
+    def kinds(self, first: int, last: int) -> set[int]:
+        """Return the kinds of the characters from code point `first` to `last`.
+
+        Both are in the same block of 256 characters, or the first and the last one of a block.
+        """
+        blocks = {self.stage1[at] for at in range(first >> 8, (last >> 8) + 1) if at not in SURROGATES}
+        return {kind for at in blocks for kind in self.stage2[at << 8 | first & 255 : (at << 8 | last & 255) + 1]}
+
+    def alike(self, begun: bytes) -> bytes:
+        """Return the first bytes of a character, or others that were asked for earlier and have the same future."""
+        if begun in UNLIKE_OTHERS:
+            return begun
+        first, last = code_points(begun)
+        if last - first < 256:
+            key = self.stage2[(at := self.stage1[first >> 8] << 8 | first & 255) : at + last - first + 1]
+        else:
+            key = self.stage1[first >> 8 : (last >> 8) + 1].tobytes()
+        return self._alike.setdefault((last - first, key), begun)
+
+
+def code_points(begun: bytes) -> tuple[int, int]:
+    """Return the first and the last code point, but for surrogates, whose UTF-8 begins with these bytes.
+
+    >>> [f"{code_point:X}" for begun in (b"\\xc3", b"\\xe0", b"\\xf0\\x9f\\x98") for code_point in code_points(begun)]
+    ['C0', 'FF', '800', 'FFF', '1F600', '1F63F']
+    """
+    size = 2 if begun[0] < 0xE0 else 3 if begun[0] < 0xF0 else 4
+    number = begun[0] & 0x7F >> size
+    for byte in begun[1:]:
+        number = number << 6 | byte & 0x3F
+    rest = 6 * (size - len(begun))
+    return max(number << rest, FIRST_OF_LENGTH[size]), min((number + 1 << rest) - 1, 0x10FFFF)

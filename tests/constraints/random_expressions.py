@@ -1,0 +1,33 @@
+"""Random regular expressions that match texts of a few characters of an alphabet, and no others."""
+
+import random
+
+import regex
+
+
+def expression(rng: random.Random, alphabet: str, longest: int) -> str:
+    """An expression that matches no text of more than `longest` characters."""
+    if longest < 1 or rng.random() < 0.1:
+        return ""
+    kind = rng.random()
+    if longest == 1 or kind < 0.3:
+        return look(rng, alphabet) + atom(rng, alphabet)
+    if kind < 0.6:
+        first = rng.randint(1, longest - 1)
+        return expression(rng, alphabet, first) + expression(rng, alphabet, longest - first)
+    if kind < 0.8:
+        return f"(?:{'|'.join(expression(rng, alphabet, longest) for _ in range(rng.randint(2, 3)))})"
+    most = rng.randint(1, longest)
+    body = expression(rng, alphabet, longest // most)
+    return f"(?:{body or atom(rng, alphabet)}){{{rng.randint(0, most)},{most}}}"
+
+
+def atom(rng: random.Random, alphabet: str) -> str:
+    chosen = rng.sample(sorted(set(alphabet)), rng.randint(1, len(set(alphabet))))
+    return regex.escape(chosen[0]) if rng.random() < 0.4 else f"[{''.join(map(regex.escape, chosen))}]"
+
+
+def look(rng: random.Random, alphabet: str) -> str:
+    """Now and then something that looks one character ahead or behind."""
+    kinds = [r"\b", r"\B", "^", f"(?<={atom(rng, alphabet)})", f"(?<!{atom(rng, alphabet)})"]
+    return rng.choice([*kinds, f"(?!{atom(rng, alphabet)})"]) if rng.random() < 0.15 else ""
