@@ -237,6 +237,7 @@ def test_can_be_read_by_day_and_by_night(visit, scheme):
     assert dark == scheme
     for name in FIGURES:
         figure = figure_on(page, name)
+        figure.get_by_role("slider").fill("0")
         figure.get_by_role("button", name="Next").click()
         for selector in READ:
             if figure.locator(selector).count():
@@ -393,6 +394,7 @@ def test_live_in_jupyter(browser, jupyter):
         figure = page.locator(".bl").nth(place)
         sentence = figure.locator(".bl-say")
         figure.scroll_into_view_if_needed()
+        figure.get_by_role("slider").fill("0")
         before = sentence.text_content()
         figure.get_by_role("button", name="Next").click()
         playwright.expect(sentence).not_to_have_text(before)
