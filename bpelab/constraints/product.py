@@ -203,6 +203,7 @@ class Product:
                     yield after, closed
 
     def _distance(self, text: int) -> int:
+        """Return how many characters it takes at least to a match."""
         return min((self.language.distance[place.at] for place in self.texts.places(text)), default=0)
 
 
