@@ -115,7 +115,7 @@ class SchemaReader:
 
     def _below(self, schema: Any, at: str, entered: tuple[str, ...]) -> Node:
         """Return the expression of a member; one without a schema is nested as a reference is."""
-        if schema is True or (not _keys(schema) and schema is not False):
+        if schema is True or (isinstance(schema, Mapping) and not _keys(schema)):
             return texts.NOTHING if entered.count(FREE) >= self._max_depth else self._node({}, at, (*entered, FREE))
         return self._node(schema, at, entered)
 

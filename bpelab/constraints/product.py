@@ -204,7 +204,7 @@ class Product:
 
     def _distance(self, text: int) -> int:
         """Return how many characters it takes at least to a match."""
-        return min((self.language.distance[place.at] for place in self.texts.places(text)), default=0)
+        return min(self.language.distance[place.at] for place in self.texts.last_places(text))
 
 
 def examples(*characters: CharacterKinds) -> list[bytes]:
