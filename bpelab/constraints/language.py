@@ -19,7 +19,7 @@ from ..regex.dfa import NotRegular
 from ..regex.dfa_construction import alphabet, two_stages
 from ..regex.nfa import EDGE, NFA, build_nfa, targets
 
-MAX_WORK = 20_000_000
+MAX_WORK = 5_000_000
 """The most steps of an expression's automaton that are computed."""
 
 
