@@ -11,6 +11,7 @@ from bpelab.adapt import adapt_model, write_gguf
 from bpelab.chat.backends import open_backend
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import SHIPPED, find_model
+from bpelab.chat.models.tensor_headers import safetensors_tensors
 from bpelab.cli.main import main
 from bpelab.editing import extend
 from bpelab.notebook import book_text
@@ -138,3 +139,30 @@ def test_from_the_command_line(new, tmp_path, capsys):
     assert find_model(tmp_path / "m.gguf").tokenizer().get_vocab() == new.get_vocab()
     assert main(["adapt", str(folder), "-t", str(tmp_path / "tok"), "--dry-run", "--gguf-like", "x"]) == 1
     assert "--gguf-like is for --gguf" in capsys.readouterr().err
+
+
+def test_a_gguf_file_that_can_not_be_written_is_refused_before_the_folder_is(new, tmp_path, capsys):
+    write_model(tmp_path / "odd", tiny_tokenizer(), tensors_of(tiny_tokenizer()), model_type="gemma")
+    new.save(tmp_path / "tok")
+    words = ["adapt", str(tmp_path / "odd"), "-t", str(tmp_path / "tok"), "--out", str(tmp_path / "new"), "--no-bits"]
+    assert main([*words, "--gguf", str(tmp_path / "m.gguf")]) == 1
+    assert "its architecture is 'gemma'" in capsys.readouterr().err and not (tmp_path / "new").exists()
+    assert main([*words, "--gguf", str(tmp_path / "m.gguf"), "--gguf-like", str(tmp_path / "none.gguf")]) == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_quantized_file_as_a_pattern(new, tmp_path):
+    """Its tensors are copied, and the matrix with a row per token is quantized as it is there."""
+    from .gguf_models import write_model as write_gguf_model
+
+    like = write_gguf_model(tmp_path / "like.gguf", "llama", kind="Q8_0")
+    folder = write_tiny_llama(tmp_path / "old", gguf=False)
+    adapt_model(folder, new, tmp_path / "new")
+    write_gguf(tmp_path / "new", tmp_path / "out.gguf", like=like)
+    made, was = ({each.name: each for each in gguf.GGUFReader(path).tensors} for path in (tmp_path / "out.gguf", like))
+    rows = find_model(tmp_path / "new").safetensors[0]
+    stored = next(each for each in safetensors_tensors(rows) if "embed" in each.name)
+    numbers = np.frombuffer(rows.read_bytes()[stored.offset : stored.offset + stored.size], "<f2").reshape(stored.shape)
+    expected = gguf.quants.quantize(numbers.astype(np.float32), gguf.GGMLQuantizationType.Q8_0)
+    assert np.array_equal(np.array(made["token_embd.weight"].data), expected)
+    assert all(np.array_equal(made[name].data, was[name].data) for name in was if name != "token_embd.weight")

@@ -45,7 +45,9 @@ READ = {
     },
     "new_words.ipynb": {
         "new_words_record.json": "a model trained further, which takes torch and minutes; `python "
-        "book/new_words_record.py` does so and writes it, and the page counts its tokens and bits again"
+        "book/new_words_record.py` does so and writes it, and the page counts its tokens and bits again",
+        "gemma_record.json": "a real model, which is not part of the book; `python book/gemma_record.py` adapts "
+        "and trains it and writes it, with the hashes of the model and the texts",
     },
     "drift.ipynb": {
         "templates_record.json": "templates that llama.cpp's sources and packages ship; `python "
