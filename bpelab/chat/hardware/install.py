@@ -21,6 +21,12 @@ FLAGS = (
     ("cuda", "-DGGML_CUDA=on", "nvcc", "the CUDA toolkit"),
     ("rocm", "-DGGML_HIP=on", "hipcc", "ROCm's HIP compiler"),
     ("vulkan", "-DGGML_VULKAN=on", "glslc", "the Vulkan SDK"),
+    (
+        "sycl",
+        "-DGGML_SYCL=on -DCMAKE_C_COMPILER=icx -DCMAKE_CXX_COMPILER=icpx",
+        "icpx",
+        "Intel's oneAPI, its setvars script run",
+    ),
 )
 """Targets for building llama.cpp: the kind of device, the flag, the compiler it needs, and what provides that."""
 COMPILERS = ("c++", "g++", "clang++", "cl")
@@ -61,6 +67,21 @@ def llama(system: str, kinds: Collection[str], there: Collection[str], again: bo
             break
     note = f"{COMPILED}, and needs {' and '.join(missing)}, not found here" if missing else COMPILED
     return command, note
+
+
+def llama_builds(machine: "Machine") -> list[str]:
+    """Return how llama.cpp is built for each kind of GPU, those of this machine first: titles and commands."""
+    here = {device.kind for device in machine.devices}
+    titles = {"cuda": "NVIDIA (CUDA)", "rocm": "AMD (ROCm)", "vulkan": "any GPU with Vulkan", "sycl": "Intel (SYCL)"}
+    lines = []
+    for kind, _, tool, brought in sorted(FLAGS, key=lambda entry: entry[0] not in here):
+        title = f"{titles[kind]}{', this machine' if kind in here else ''}; needs {tool} ({brought}):"
+        lines += [f"  {title}", f"    {llama(machine.system, {kind}, TOOLS, again=True)[0]}"]
+    return [
+        *lines,
+        "  Apple (Metal): built by default on a Mac:",
+        f"    {llama('macOS', {'metal'}, TOOLS, again=True)[0]}",
+    ]
 
 
 def transformers(system: str, architecture: str, kinds: Collection[str], again: bool) -> tuple[str, str | None]:

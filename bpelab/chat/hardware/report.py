@@ -13,10 +13,11 @@ from typing import Any
 
 from ..._support.install import is_pure_wheel
 from ...errors import BackendError, MissingDependencyError
+from ..models import suggested
 from ..models.find import ModelFiles
-from ..models.suggested import to_try
 from .detect import detect
 from .device import sanitize
+from .install import llama_builds
 from .machine import VARIABLE, Machine
 
 NOWHERE = Path("no such folder")
@@ -29,8 +30,11 @@ WIDTH = 96
 NAME = 44
 
 
-def report(machine: Machine) -> str:
-    """Return the report on a machine, as text of at most 96 columns, commands aside."""
+def report(machine: Machine, *, complete: bool = False) -> str:
+    """Return the report on a machine, as text of at most 96 columns, commands aside.
+
+    With `complete`, it has all models that were run, and how llama.cpp is built for each kind of GPU.
+    """
     lines = [f"{machine.system} {machine.architecture}, {machine.cores} cores to use", ""]
     lines += [*_table(device_rows(machine)), "", *_table(backend_rows(machine))]
     for status in machine.backends:
@@ -41,8 +45,33 @@ def report(machine: Machine) -> str:
     for problem in machine.problems:
         lines += ["", *_wrapped(problem)]
     lines += ["", *(line for text in _choices(machine) for line in _wrapped(text))]
-    lines += ["", *to_try().splitlines(), "", *_wrapped(_encoder())]
-    return "\n".join(lines)
+    lines += ["", *_models(machine, complete)]
+    if complete:
+        lines += ["", "llama.cpp is compiled for a GPU. For", *llama_builds(machine)]
+    if complete or any(device.kind == "openvino-npu" for device in machine.devices):
+        lines += [
+            "",
+            *_wrapped("An NPU of Intel's runs models through OpenVINO, if asked: bpelab chat MODEL --device NPU"),
+        ]
+    return "\n".join([*lines, "", *_wrapped(_encoder())])
+
+
+def _models(machine: Machine, complete: bool) -> list[str]:
+    """Return lines about the model that was run and fits into this machine's memory, or about all of them."""
+    fitting = suggested.fitting(machine.free_bytes)
+    shown = suggested.models() if complete else fitting[:1]
+    lines = [line for model in shown for line in ("", *suggested.describe(model))]
+    if not fitting:
+        lines += [
+            "",
+            *_wrapped("None of the models that were run fits into the memory that is free here, except bpelab's own"),
+        ]
+    which = (
+        "all that this project has run" if complete else "what fits this machine, of those that this project has run"
+    )
+    head = f"models to try, {which} (on {suggested.where()}):"
+    more = "" if complete else "`bpelab doctor --all` has more models, and builds of llama.cpp."
+    return [*_wrapped(head), *lines, *(["", more] if more else [])]
 
 
 def _encoder() -> str:
@@ -73,10 +102,10 @@ def machine_to_dict(machine: Machine) -> dict[str, Any]:
     return data
 
 
-def run(as_json: bool) -> int:
+def run(as_json: bool, complete: bool = False) -> int:
     """Print the report on this machine, and return the exit code."""
     machine = detect()
-    print(json.dumps(machine_to_dict(machine), indent=2) if as_json else report(machine))
+    print(json.dumps(machine_to_dict(machine), indent=2) if as_json else report(machine, complete=complete))
     return 0
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   bpelab chat
-  bpelab chat bartowski/Qwen2.5-0.5B-Instruct-GGUF:Q4_K_M --temperature 0.7 --top-p 0.9
+  bpelab chat Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:Q4_K_M --temperature 0.7 --top-p 0.9
   bpelab chat ./my-model --backend transformers --system "Answer in one sentence."
   bpelab chat --prompt "What is a token?" --tokens
   printf 'What is a byte?\\nAnd a merge?\\n' | bpelab chat --json
@@ -59,12 +59,15 @@ def add_commands(command: CommandMaker) -> None:
     )
     doctor = command("doctor", "say what this machine has, and which backends can run on it", run_doctor)
     doctor.add_argument("--json", action="store_true", help="print JSON")
+    doctor.add_argument(
+        "--all", action="store_true", help="all models that were run, and llama.cpp for each kind of GPU"
+    )
 
 
 def run_doctor(args: Namespace) -> int:
     from ...chat.hardware.report import run
 
-    return run(args.json)
+    return run(args.json, args.all)
 
 
 def run_chat(args: Namespace) -> int:

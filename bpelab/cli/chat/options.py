@@ -24,7 +24,7 @@ def add_model_options(parser: ArgumentParser) -> None:
     parser.add_argument("--tokenizer", "-t", help="a tokenizer to use instead of the model's own; see `bpelab --help`")
     parser.add_argument("--backend", default="auto", help="what runs the model; see `bpelab doctor` (default: auto)")
     parser.add_argument(
-        "--device", metavar="NAME", help="cpu, gpu, or the backend's own name (default: the best; cpu if that fails)"
+        "--device", metavar="NAME", help="cpu, gpu, or the backend's own name, as OpenVINO's NPU (default: the best)"
     )
     parser.add_argument(
         "--n-ctx", type=positive_int, metavar="N", help="context size in tokens (default: the model's, <= 4096)"
