@@ -98,6 +98,7 @@ sanitize: $(VENV)/.ready ## the C under sanitizers of memory, undefined behaviou
 	BPELAB_SANITIZE=all $(BIN)/pytest -n 0 tests/native/test_sanitizers.py
 
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
+# BPELAB_REAL=1 make test-backends asks a larger model, too, Qwen: a download of 1.1 GB, and some minutes more.
 test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp, MLX, OpenVINO, torch; the first run compiles for minutes
 	BPELAB_BACKENDS=1 $(BACKENDS_PY) -m pytest tests/backends tests/real/test_gguf.py
 $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmake

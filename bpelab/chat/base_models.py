@@ -26,7 +26,7 @@ def why_not_asked(name: str) -> str:
     """Return why the base model `name` can't be asked, and what to do instead."""
     return (
         f"there is none: {name} is a base model, which continues a text and answers no messages. `complete` lets it "
-        "continue one. A template, such as chatml, asks it in another model's format"
+        "continue one. A template, such as alpaca, asks it in another model's format"
     )
 
 

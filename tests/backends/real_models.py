@@ -35,3 +35,19 @@ def _model(file: JoinedFile) -> Path:
         return joined_file(file)
     except ValueError as error:
         pytest.skip(str(error))
+
+
+def in_float32(source: Path, target: Path) -> Path:
+    """Write a GGUF file with the same metadata and the same weights, each as the number that it stands for."""
+    gguf, np = need("gguf"), need("numpy")
+    reader = gguf.GGUFReader(source)
+    writer = gguf.GGUFWriter(target, reader.fields["general.architecture"].contents())
+    for field in reader.fields.values():
+        if not field.name.startswith("GGUF.") and field.name != "general.architecture":
+            kind, *parts = field.types
+            writer.add_key_value(field.name, field.contents(), kind, *parts)
+    for tensor in reader.tensors:
+        writer.add_tensor(tensor.name, gguf.dequantize(tensor.data, tensor.tensor_type).astype(np.float32))
+    for step in (writer.write_header_to_file, writer.write_kv_data_to_file, writer.write_tensors_to_file, writer.close):
+        step()
+    return target

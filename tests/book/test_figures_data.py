@@ -26,12 +26,15 @@ READ = {
         "claims_evidence_record.json": "what the sections of claims_evidence.ipynb found, for the same table",
     },
     "claims_evidence.ipynb": {
-        "claims_evidence_record.json": "what the sections found, for the table of claims.ipynb; the last one compares"
+        "claims_evidence_record.json": "what the sections found, for the table of claims.ipynb; the last one compares",
+        "real_models_record.json": "what two models of other makers answer, which takes llama.cpp and 1.4 GB; `python "
+        "book/real_models_record.py` asks them and writes it, with their hashes, and a test counts its questions again",
     },
     "language_model.ipynb": {
         "README.md": "the shipped model's card, which lies beside its weights in the package",
         "letters_record.json": "four networks trained from nothing, which takes torch and half an hour; `python "
         "book/letters_record.py` does so and writes it, and a test counts its words and questions again",
+        "real_models_record.json": "the record of claims_evidence.ipynb, of which this page shows the letters",
     },
     "distributed.ipynb": {
         "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
