@@ -23,14 +23,12 @@ from bpelab.chat.backends import close_backends
 from bpelab.chat.backends.base import Backend
 from bpelab.chat.hardware.detect import detect
 from bpelab.chat.hardware.report import report
+from tests.real.catalogue import GEMMA_GGUF, QWEN_GGUF
 
 RECORD = Path(__file__).with_name("conversation_record.json")
 QWEN, GEMMA = "Qwen2.5-Coder-1.5B-Instruct, Q4_K_M", "Gemma 3 270M, Q4_K_M"
-FILES = {
-    QWEN: "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    GEMMA: "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
-}
-"""The models by name, and the SHA-256 of their files."""
+FILES = {QWEN: QWEN_GGUF.sha256, GEMMA: GEMMA_GGUF.sha256}
+"""The models by name, and the SHA-256 of their files, which packages ship."""
 QUESTIONS = "Write a regex for an email.", "Why does it end with two dollar signs?"
 BEGUN = "Once upon a time"
 SAMPLED = {"temperature": 0.8, "seed": 1}

@@ -93,7 +93,7 @@ class AdaptationPlan:
             + (f", {padding:,} of padding" if padding else ""),
             "ids": ", ".join(ids) or "all tokens keep theirs",
             "matrices": ", ".join(f"{tensor.name} ({tensor.type})" for tensor in self.matrices.tensors)
-            + ("; new rows are computed from dequantized ones and quantized again" if self._dequantizes else ""),
+            + self._quantized,
             "parameters": _difference(facts["parameters_before"], facts["parameters_after"]),
             "bytes of weights": _difference(facts["bytes_before"], facts["bytes_after"]),
             "left out": ", ".join(f"{name} ({why})" for name, why in self.left_out.items()) or "nothing",
@@ -101,11 +101,13 @@ class AdaptationPlan:
         return "\n".join(f"{name:17} {value}" for name, value in lines.items())
 
     @property
-    def _dequantizes(self) -> bool:
-        """Whether rows are made for a quantized matrix."""
+    def _quantized(self) -> str:
+        """What is done where rows are made for a quantized matrix."""
         from .numbers import STORED
 
-        return bool((self.rows.source < 0).any()) and any(it.type not in STORED for it in self.matrices.tensors)
+        if not (self.rows.source < 0).any() or all(tensor.type in STORED for tensor in self.matrices.tensors):
+            return ""
+        return "; new rows are computed from rows that the gguf library dequantizes, and quantized again"
 
 
 def _difference(before: int, after: int) -> str:

@@ -7,7 +7,11 @@ length. Less is better; bytes that can't be predicted take 8 bits each.
 The text is cut into passages by bytes, independently of the tokenizer, so that two models see the same text before each
 token. Only one tokenization of a passage is counted, the tokenizer's own.
 
-Chapter: New words for an old model. Cost: one call of the model a token.
+Many tokens are evaluated at once, which rounds otherwise than one by one. In the reference backend that changes bits
+by less than a millionth. llama.cpp computes with quantized weights differently for many tokens and for one: for Gemma
+3 270M in 4 bits it gives 1.3325 bits a byte instead of 1.3304 on 3,000 bytes of this project's own text.
+
+Chapter: New words for an old model. Cost: one call of the model for 64 tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
 
 LONGEST_PASSAGE = 1_024
 """The most bytes in a passage; fewer if the model's context holds less than twice as many tokens."""
+AT_ONCE = 64
+"""The most tokens that a model evaluates at once. More aren't faster, and their logits take memory: 1 MB a token for
+a vocabulary of 262,144."""
 
 
 def bits_per_byte(
@@ -85,9 +92,11 @@ def bits_per_byte(
     bits = 0.0
     with progress_bar(progress, sum(map(len, rows)), "measuring", " tokens") as advance:
         for row in rows:
-            for at, token in enumerate(row):
-                bits += _bits(opened.next_logits([*before, *row[:at]]), token)
-                advance(1)
+            for at in range(0, len(row), AT_ONCE):
+                part = row[at : at + AT_ONCE]
+                logits = opened.last_logits([*before, *row[: at + len(part) - 1]], len(part))
+                bits += sum(map(_bits, logits, part))
+                advance(len(part))
     return bits / len(utf8(text))
 
 

@@ -43,10 +43,12 @@ them. Each id becomes lower by the number of removed tokens below it; --ids writ
 def run_prune(args: Namespace) -> int:
     from ..analysis.tokens import never_merged
     from ..editing import prune
+    from ..editing.pruning import count_uses
 
     named = args.remove is not None or args.unreachable
     if named and args.corpus is not None:
         raise BPELabError("--corpus orders the tokens of --keep and --min-frequency: leave it out")
+    facts = {}
     held_out = None if args.text is None else read_text(args.text)
     old = open_input_tokenizer(args)
     check_out(args.out, old)
@@ -54,19 +56,21 @@ def run_prune(args: Namespace) -> int:
         tokens = never_merged(old) if args.unreachable else [_token(old, text) for text in args.remove]
         new, ids, removed = prune(old, remove=tokens)
     else:
-        new, ids, removed = prune(
-            old,
-            corpus=None if args.corpus is None else corpus_of(args.corpus),
-            keep=args.keep,
-            min_frequency=args.min_frequency,
-            input_format=args.input_format,
-            field=args.field,
-            progress=False if args.quiet else None,
-        )
+        uses = None
+        if args.corpus is not None:
+            reading = {"input_format": args.input_format, "field": args.field}
+            progress = False if args.quiet else None
+            uses = count_uses(old.spec, corpus_of(args.corpus), progress=progress, **reading)
+        new, ids, removed = prune(old, uses=uses, keep=args.keep, min_frequency=args.min_frequency)
+        if uses is not None:
+            facts["unused"] = sum(not uses[token] for token in removed)
     save(new, args.out)
     if args.ids is not None:
         write_atomically(args.ids, json.dumps({"ids": ids, "removed": removed}).encode() + b"\n")
-    show(args, old, new, held_out, {"removed": len(removed)}, f"{len(removed):,} of {len(old):,} taken away")
+    sentence = f"{len(removed):,} of {len(old):,} taken away"
+    if "unused" in facts:
+        sentence += f", {facts['unused']:,} of which the corpus never uses"
+    show(args, old, new, held_out, {"removed": len(removed), **facts}, sentence)
     return 0
 
 

@@ -10,11 +10,11 @@ Willard and Louf 2023, "Efficient Guided Generation for Large Language Models" (
 those of `encoders/trie.py`.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .._support.numpy_import import np
-from .._support.validate import check_flags
+from .._support.validate import check_flags, check_size
 from ..core.tokenizer import Tokenizer, check_tokenizer
 from ..errors import PatternError
 from ..regex.ast import Node, choice, sequence
@@ -83,6 +83,26 @@ class Constraint:
         if not given or not all(isinstance(text, str) for text in given):
             raise ValueError(f"texts has to be one or more texts, not {given!r:.200}")
         return cls(tokenizer, choice([spelled(text) for text in given]), canonical)
+
+    @classmethod
+    def json_schema(
+        cls, tokenizer: Tokenizer, schema: Mapping[str, Any] | bool, *, canonical: bool = True, max_depth: int = 3
+    ) -> "Constraint":
+        """Return the constraint to JSON texts that a schema allows.
+
+        Every text is valid, but there are valid texts that aren't allowed: members come in the order of `properties`,
+        without others, and there is at most a space after a comma or a colon. Raises PatternError for what isn't
+        served, with its JSON pointer.
+
+        Args:
+            max_depth: how often a reference may lead to itself, and how deeply values without a schema are nested.
+        """
+        check_size(max_depth, "max_depth", 1)
+        if not isinstance(schema, Mapping | bool):
+            raise TypeError(f"schema is a dict, not {type(schema).__name__}: read JSON with json.loads")
+        from .json_schema import SchemaReader
+
+        return cls(tokenizer, SchemaReader(schema, max_depth).node, canonical)
 
     def matcher(self) -> "Matcher":
         """Return a matcher at the start of a text."""

@@ -9,15 +9,17 @@ Cost: for each new state, its places, times the kinds of characters.
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
+from ..prefix.byte_states import DEAD, ByteStates
 from ..prefix.character_kinds import CharacterKinds
 from ..regex.ast import Anchor, Node, sequence
 from ..regex.dfa import NotRegular
 from ..regex.dfa_construction import alphabet, two_stages
 from ..regex.nfa import EDGE, NFA, build_nfa, targets
 
-MAX_WORK = 20_000_000
+MAX_WORK = 5_000_000
 """The most steps of an expression's automaton that are computed."""
 
 
@@ -114,3 +116,15 @@ def distances(nfa: NFA) -> dict[int, int]:
                 reads = nfa.operations[earlier][0] == "read"
                 (waiting.append if reads else waiting.appendleft)((distance + reads, earlier))
     return found
+
+
+def matches(node: Node) -> Callable[[str], bool]:
+    """Return a function that says whether an expression matches a text from end to end."""
+    language = Language(node)
+    states: ByteStates[Spot] = ByteStates(language)
+
+    def match(text: str) -> bool:
+        state = states.read_all(states.start, text.encode())
+        return state != DEAD and any(map(language.can_end, states.places(state)))
+
+    return match

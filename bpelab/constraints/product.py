@@ -203,7 +203,8 @@ class Product:
                     yield after, closed
 
     def _distance(self, text: int) -> int:
-        return min((self.language.distance[place.at] for place in self.texts.places(text)), default=0)
+        """Return how many characters it takes at least to a match."""
+        return min(self.language.distance[place.at] for place in self.texts.last_places(text))
 
 
 def examples(*characters: CharacterKinds) -> list[bytes]:

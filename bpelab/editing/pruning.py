@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
+from itertools import islice, takewhile
 from typing import Generic, NamedTuple, TypeVar
 
 from .._support.textio import utf8
@@ -54,6 +55,7 @@ def prune(
     tokenizer: Edited,
     *,
     corpus: Corpus | None = None,
+    uses: Mapping[int, int] | None = None,
     keep: int | None = None,
     min_frequency: int | None = None,
     remove: Iterable[bytes | str | int] | None = None,
@@ -69,6 +71,7 @@ def prune(
     Args:
         corpus: the text in which token uses are counted, as for `BPETokenizer.train`; without one, tokens are removed
             in the reverse order of learning.
+        uses: instead of a corpus, how often each id is used, as `count_uses` returns it.
         keep: the total number of tokens to keep, special tokens included.
         min_frequency: remove only tokens that the corpus uses less often than this: 1 removes those it never uses.
         remove: instead, the tokens to remove: ids, bytes, or names of special tokens.
@@ -88,36 +91,34 @@ def prune(
     Cost: encoding the corpus, and seconds for 100,000 tokens.
     """
     spec = tokenizer.spec
-    if remove is not None and (keep is not None or min_frequency is not None or corpus is not None):
-        raise VocabularyError("remove names the tokens to take: leave out corpus, keep and min_frequency")
+    if remove is not None and any(given is not None for given in (keep, min_frequency, corpus, uses)):
+        raise VocabularyError("remove names the tokens to take: leave out corpus, uses, keep and min_frequency")
     if remove is None and keep is None and min_frequency is None:
         raise VocabularyError("say what to take: keep, min_frequency (with a corpus), or remove")
+    if corpus is not None and uses is not None:
+        raise VocabularyError("uses takes the place of a corpus: leave one of them out")
+    if min_frequency is not None and corpus is None and uses is None:
+        raise VocabularyError("min_frequency is how often a corpus uses a token, and corpus is missing")
+    size = len({*spec.model.tokens, *(token.id for token in spec.special_tokens.tokens)})
+    most = size if keep is None else size - whole_number("keep", keep)
+    if most < 0:
+        raise VocabularyError(f"keep={keep:,}, but the tokenizer has {size:,} tokens")
+    below = None if min_frequency is None else whole_number("min_frequency", min_frequency)
+    if below is not None and below < 1:
+        raise VocabularyError(f"min_frequency must be at least 1, not {below}")
+    if corpus is not None:
+        uses = count_uses(spec, corpus, input_format=input_format, field=field, progress=progress)
     derived = derive_tokens(spec.model)
     if remove is not None:
         removed = list(named_leaves(spec, derived, remove))
     else:
-        if min_frequency is not None and corpus is None:
-            raise VocabularyError("min_frequency is how often a corpus uses a token, and corpus is missing")
-        size = len({*spec.model.tokens, *(token.id for token in spec.special_tokens.tokens)})
-        most = size if keep is None else size - whole_number("keep", keep)
-        if most < 0:
-            raise VocabularyError(f"keep={keep:,}, but the tokenizer has {size:,} tokens")
-        below = None if min_frequency is None else whole_number("min_frequency", min_frequency)
-        if below is not None and below < 1:
-            raise VocabularyError(f"min_frequency must be at least 1, not {below}")
-        uses = Counter[int]()
-        if corpus is not None:
-            uses = count_uses(spec, corpus, input_format=input_format, field=field, progress=progress)
-        removed = []
-        for token_id, count in leaves_by_use(spec, derived, uses):
-            if len(removed) == most or (below is not None and count >= below):
-                break
-            removed.append(token_id)
-        if keep is not None and below is None and len(removed) < most:
-            raise VocabularyError(
-                f"keep={keep:,} is too small: {size - len(removed):,} tokens are initial symbols, special or added "
-                "tokens"
-            )
+        leaves = leaves_by_use(spec, derived, uses or {})
+        rare = takewhile(lambda leaf: below is None or leaf[1] < below, leaves)
+        removed = [token_id for token_id, _ in islice(rare, most)]
+    if keep is not None and below is None and len(removed) < most:
+        raise VocabularyError(
+            f"keep={keep:,} is too small: {size - len(removed):,} tokens are initial symbols, special or added tokens"
+        )
     pruned, ids = remove_tokens(spec, set(removed))
     return Pruned(with_spec(tokenizer, pruned), ids, tuple(removed))
 

@@ -45,6 +45,10 @@ class ByteStates(Generic[Spot]):
         places, begun = self._states[state]
         return frozenset() if begun else places
 
+    def last_places(self, state: int) -> frozenset[Spot]:
+        """Return the places in a state; inside a character, those before it."""
+        return self._states[state][0]
+
     def read(self, state: int, byte: int) -> int:
         """Return the state after one more byte; DEAD if there is none."""
         found = self._known.get(state << 8 | byte)

@@ -8,7 +8,7 @@ import pytest
 from bpelab import BPETokenizer
 from bpelab.adapt import adapt_model, plan_adaptation
 from bpelab.adapt.measuring import BITS_BYTES, measure
-from bpelab.chat import ChatSession, bits_per_byte
+from bpelab.chat import ChatSession, bits_per_byte, text_bits
 from bpelab.chat.backends import open_backend
 from bpelab.chat.backends.reference import ReferenceBackend
 from bpelab.chat.generation import generate
@@ -136,6 +136,13 @@ def test_bits_per_byte_by_hand():
         row.append(token)
     assert np.isclose(bits_per_byte(SHIPPED, text), bits / len(text), rtol=1e-6)
     assert np.isclose(bits_per_byte(engine, text, tokenizer=tokenizer), bits / len(text), rtol=1e-6)
+
+
+def test_bits_per_byte_do_not_depend_on_how_many_tokens_are_evaluated_at_once(monkeypatch):
+    text = book_text()[:2_000]
+    at_once = bits_per_byte(None, text)
+    monkeypatch.setattr(text_bits, "AT_ONCE", 1)
+    assert np.isclose(at_once, bits_per_byte(None, text), rtol=1e-6)
 
 
 def test_bits_per_byte_of_long_texts_and_of_what_can_not_be_measured():

@@ -12,6 +12,7 @@ import pytest
 from bpelab._support.cache_dir import cache_dir
 from bpelab.chat import ChatSession, apply_chat_template
 from bpelab.chat.backends import BACKENDS
+from bpelab.chat.backends.base import Cancelled
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import find_model
 from bpelab.chat.sampling import Sampling
@@ -170,14 +171,14 @@ def test_cancelling_between_tokens_and_within_a_prompt(backend, reference):
     prompt = random_ids(np.random.default_rng(6), backend, 600)
     asked = []
 
-    def third_time():
+    def second_time():
         asked.append(0)
-        return len(asked) > 2
+        return len(asked) > 1
 
     backend.next_logits([0])  # so that none of the prompt is held
-    going = generate(backend, prompt, max_new_tokens=9, cancelled=third_time)
+    going = generate(backend, prompt, max_new_tokens=9, cancelled=second_time)
     with pytest.raises(StopIteration) as ended:
-        next(going)  # one question before the token, two before the first two of three parts
+        next(going)  # one question before the token, one while the prompt is read
     assert ended.value.value == "cancelled"
     assert np.abs(backend.next_logits(prompt) - reference.next_logits(prompt)).max() < CLOSE
 
@@ -188,6 +189,32 @@ def test_cancelling_between_tokens_and_within_a_prompt(backend, reference):
         if len(ids) == 5:
             stop.set()
     assert ids == greedy(backend, prompt[:50], 5)
+
+
+def test_llama_cpp_stops_within_a_part_of_a_prompt(opened, reference):
+    """Its own work is stopped, and what it had done by then is forgotten."""
+    backend = opened("llama_cpp")
+    prompt = random_ids(np.random.default_rng(16), backend, 200)
+    backend.next_logits(prompt[:50])
+    backend._cancelled.set()
+    with pytest.raises(Cancelled):
+        backend._feed(prompt[50:])
+    assert np.abs(backend.next_logits(prompt) - reference.next_logits(prompt)).max() < CLOSE
+
+
+def test_logits_after_each_of_many_ids(backend):
+    """In one go as one by one, up to rounding, whatever was held."""
+    ids = random_ids(np.random.default_rng(17), backend, 300)
+    one_by_one = [backend.next_logits(ids[: end + 1]) for end in range(300)]
+    for held, count in ((0, 300), (100, 150), (250, 40), (300, 1)):
+        backend.next_logits([*ids[:held], (ids[held - 1] + 1) % backend.vocab_size])
+        found = backend.last_logits(ids, count)
+        assert found.shape == (count, backend.vocab_size) and found.dtype == np.float32
+        assert np.abs(found - one_by_one[-count:]).max() < CLOSE
+        assert backend.reused == min(held, 300 - count)
+    for count in (0, 301):
+        with pytest.raises(ConversationError, match="rows of logits"):
+            backend.last_logits(ids, count)
 
 
 def test_a_context_that_is_full(backend):

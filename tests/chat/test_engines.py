@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from bpelab._support.install import install_command
 from bpelab.chat.backends import errors
+from bpelab.chat.backends.base import Cancelled
 from bpelab.chat.backends.errors import (
     check_memory,
     free_memory,
@@ -33,13 +35,15 @@ class Paper(ExternalBackend):
     def __init__(self, can_cut: bool) -> None:
         self.held: list[int] = []
         self.can_cut, self.fed, self.freed = can_cut, 0, False
+        self.before = lambda: None
         super().__init__(device="paper", context=16)
 
-    def _feed(self, ids):
+    def _forward(self, ids, count):
+        self.before()
         self.held += ids
         self.fed += len(ids)
         self._count = len(self.held)
-        return np.full(7, len(self.held), np.float32)
+        return np.full((count, 7), len(self.held), np.float32)
 
     def _clear(self):
         self.held.clear()
@@ -79,6 +83,30 @@ def test_nothing_is_forgotten_where_a_prompt_goes_on():
     engine.next_logits([1, 2])
     assert engine.next_logits([1, 2, 3])[0] == 3
     assert (engine.reused, engine.fed) == (2, 4)
+
+
+@pytest.mark.parametrize("error", [Cancelled, KeyboardInterrupt])
+def test_who_waits_for_an_engine_can_leave(error):
+    """The engine goes on for a while, and knows that nobody waits any more."""
+    engine, begun, go_on = Paper(can_cut=True), threading.Event(), threading.Event()
+
+    def before():
+        begun.set()
+        assert go_on.wait(60)
+
+    def cancelled():
+        if begun.is_set() and error is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return begun.is_set()
+
+    engine.before = before
+    with pytest.raises(error):
+        engine.next_logits([1, 2, 3, 4, 5, 6] * 2, cancelled)
+    assert engine._cancelled() and engine.fed == 1
+    engine.before = lambda: None
+    go_on.set()
+    assert engine.next_logits([1, 2, 3])[0] == 3
+    assert engine.reused == 2 and not engine._cancelled()
 
 
 def test_a_model_is_given_back_once_and_then_refuses():

@@ -262,7 +262,7 @@ def test_cores(tmp_path, monkeypatch):
     ("physical", "processors", "quota", "threads"),
     [(4, 8, "max", 4), (2, 2, "max", 2), (4, 3, "max", 3), (8, 16, "300000", 3), (None, 6, "max", 6)],
 )
-def test_an_engine_takes_the_physical_cores_it_may_use(tmp_path, monkeypatch, physical, processors, quota, threads):
+def test_engines_take_the_physical_cores_they_may_use(tmp_path, monkeypatch, physical, processors, quota, threads):
     psutil = pytest.importorskip("psutil")
     monkeypatch.setattr(psutil, "cpu_count", lambda logical: processors if logical else physical)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)), raising=False)

@@ -192,7 +192,7 @@ def test_settings_and_asking_again():
     with talk("echo") as person:
         person.until("> ")
         for typed, expected in [
-            ("/retry", "there is no question to ask again"),
+            ("/retry", "there is nothing to ask or continue again"),
             ("Hello", "you said 'Hello'"),
             ("/retry", "the temperature is 0"),
             ("/set", "max_new_tokens"),
@@ -363,6 +363,26 @@ def test_a_real_model_in_a_terminal(llama):
         assert person.rest() == 0
 
 
+def test_what_is_asked_or_continued_again(llama):
+    """The last of both, and nothing in a new conversation."""
+    session = ChatSession(llama, max_new_tokens=5)
+    asked, continued = session.ask("Hello").prompt_tokens, session.complete("Hello").prompt_tokens
+    assert asked != continued
+    with typist("-m", "bpelab", "chat", *model(llama), "--max-new-tokens", "5") as person:
+        person.until("> ")
+        for typed, prompt in (("Hello", asked), ("/raw Hello", continued), ("Hello", None), ("/raw Hello", continued)):
+            for again in (typed, "/retry"):
+                person.type(again + "\n")
+                person.until("\r\n", "> ")
+                person.type("/stats\n")
+                person.until(f"prompt    {prompt} tokens" if prompt else "prompt", "> ")
+        for typed, answer in (("/reset", "a new conversation"), ("/retry", "nothing to ask or continue again")):
+            person.type(typed + "\n")
+            person.until(answer, "> ")
+        person.type("\x04")
+        assert person.rest() == 0
+
+
 def test_a_base_model_in_a_terminal(base):
     """It continues what is typed, and says in its first lines that it does."""
     session = ChatSession(base, max_new_tokens=20)
@@ -371,12 +391,16 @@ def test_a_base_model_in_a_terminal(base):
     assert spaced.ids != plain.ids
     with typist("-m", "bpelab", "chat", *model(base), "--max-new-tokens", "20", "--tokens", NO_COLOR="1") as person:
         person.until("A base model, without a chat template: it continues what you type.", "> ")
-        for typed, answer in (
+        typed_answers = [
             ("Hello", plain),
             ("/raw Hello  ", spaced),
+            ("/retry", spaced),
             ("/exact Hello  ", exact),
-            ("/system Be kind.", None),
-        ):
+            ("/retry", exact),
+            ("Hello", plain),
+            ("/retry", plain),
+        ]
+        for typed, answer in (*typed_answers, ("/system Be kind.", None)):
             person.type(typed + "\n")
             if answer is None:
                 person.until("is a base model", "> ")

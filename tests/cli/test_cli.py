@@ -19,6 +19,7 @@ from bpelab.chat import count_conversation
 from bpelab.cli.main import COMMANDS, build_parser, main
 from bpelab.cli.messages import as_cli_message
 from bpelab.editing import extend, prune
+from bpelab.editing.pruning import count_uses
 from bpelab.formats import minbpe
 from bpelab.formats.tiktoken_file import save_ranks
 from bpelab.notebook import book_text
@@ -254,12 +255,15 @@ def test_extending_and_pruning(folder, tmp_path, capsysbinary, monkeypatch):
     assert written["ids"] == {str(i): i for i in range(600)} and sorted(written["removed"]) == list(range(600, 650))
     expected = prune(new, corpus=more, keep=500)
     summary = json.loads(run(capsysbinary, "prune", out, "--corpus", more, "--keep", 500, "--out", back, "--json")[1])
+    uses = count_uses(new.spec, more)
+    assert summary["unused"] == sum(not uses[token] for token in expected.removed) > 0
+    assert prune(new, uses=uses, keep=500) == expected
     assert summary["removed"] == 150 and BPETokenizer.from_pretrained(back).model == expected.tokenizer.model
     given = ["--corpus", "-", "--min-frequency", 1, "--out", back]
     code, shown, _ = run(capsysbinary, "prune", out, *given, stdin=more.read_bytes(), monkeypatch=monkeypatch)
     used = prune(new, corpus=more, min_frequency=1).tokenizer
     assert code == 0 and BPETokenizer.from_pretrained(back).model == used.model
-    assert "--text FILE names a text" in shown
+    assert "--text FILE names a text" in shown and "of which the corpus never uses" in shown
     assert run(capsysbinary, "prune", out, "--unreachable", "--out", back)[0] == 0
 
 

@@ -7,13 +7,18 @@ import pytest
 import regex
 from hypothesis import given, strategies as st
 
-from bpelab import BPETokenizer, PatternError
-from bpelab.constraints import Constraint
+from bpelab import BPEModel, BPETokenizer, ModelError, PatternError
+from bpelab.constraints import Constraint, language, product as module, state_table
 from bpelab.constraints.definition import allowed_by_definition
+from bpelab.constraints.language import matches
+from bpelab.constraints.spellings import spelling_of
+from bpelab.model.initial_symbols import InitialSymbols
+from bpelab.regex.parser import parse
 
-from ..conftest import amount
+from ..conftest import amount, encoding
 from ..prefix.random_vocabularies import random_case
-from .random_expressions import expression
+from .random_expressions import expression, long_expression
+from .sampled import sampled
 
 LONGEST = 4
 T = BPETokenizer.train("low lower lowest " * 9, 262)
@@ -64,3 +69,123 @@ def test_a_token_that_demands_another_next():
 
 def test_alternatives_have_no_order():
     assert written(T, Constraint.regex(T, "lo|low|lowx").matcher().allowed()) == ["lo", "low"]
+
+
+def check_samples(tokenizer, seeds, canonical):
+    """What is sampled matches, and encodes to the ids that were sampled; an expression may match nothing."""
+    matched = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        pattern = long_expression(rng)
+        try:
+            constraint = Constraint.regex(tokenizer, pattern, canonical=canonical)
+        except PatternError as error:
+            assert str(error) == "no text matches this constraint", pattern
+            continue
+        matched += 1
+        for _ in range(2):
+            ids = sampled(constraint, rng, after=15)
+            text = tokenizer.decode(ids)
+            assert regex.fullmatch(pattern, text, flags=regex.V0), (pattern, text)
+            assert not canonical or tokenizer.encode(text) == ids, (pattern, text)
+    assert matched > 0.8 * len(seeds)
+
+
+@pytest.mark.parametrize("canonical", [True, False])
+def test_samples_match(canonical):
+    check_samples(T, range(40), canonical)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("canonical", [True, False])
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base"])
+def test_samples_of_published_vocabularies_match(name, canonical):
+    check_samples(BPETokenizer.from_tiktoken(encoding(name)), range(350), canonical)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (r"(a)\1", "a reference to group 1"),
+        ("a(?=bc)bc", "a look ahead over more than one character"),
+        ("(?>a|ab)c", "an atomic group"),
+        ("((a{100}){100}){100}", "more than 20,000 positions"),
+        ("a{2000}" * 30, "more than 20,000 positions"),
+        ("(", "a group is not closed"),
+        (r"[^\x00-\x{10ffff}]", "no text matches this constraint"),
+        (r"a\bb", "no text matches this constraint"),
+    ],
+)
+def test_refused(pattern, message):
+    with pytest.raises(PatternError, match=message):
+        Constraint.regex(T, pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(a|b)*a(a|b){30}", "((a*)*)*", "(a?){20}a{20}", "(.*a){20}", "(x+x+)+y"])
+def test_hostile_expressions_take_no_longer_than_their_texts(pattern):
+    constraint = Constraint.regex(T, pattern)
+    ids = sampled(constraint, random.Random(1), after=20)
+    assert matches(parse(pattern))(T.decode(ids))
+
+
+def test_limits(monkeypatch):
+    monkeypatch.setattr(language, "MAX_WORK", 1_000)
+    with pytest.raises(PatternError, match="the constraint took more than 1,000 steps"):
+        sampled(Constraint.regex(T, "(a|b)*a(a|b){30}"), random.Random(1))
+    monkeypatch.undo()
+    monkeypatch.setattr(state_table, "MAX_STATES", 64)
+    with pytest.raises(PatternError, match="the constraint reached more than 64 states"):
+        sampled(Constraint.regex(T, "(a|b)*a(a|b){30}"), random.Random(1))
+    monkeypatch.setattr(module, "MAX_TRIED", 3)
+    with pytest.raises(PatternError, match="the constraint made more than 3 tokens be tried"):
+        Constraint.regex(T, "(é|日本|😀)+").matcher().allowed()
+
+
+def test_arguments():
+    with pytest.raises(TypeError, match="pattern is a str, not bytes"):
+        Constraint.regex(T, b"a")
+    with pytest.raises(TypeError, match="texts is a list of texts, not one str"):
+        Constraint.choices(T, "yes")
+    with pytest.raises(ValueError, match="texts has to be one or more texts, not"):
+        Constraint.choices(T, [])
+    with pytest.raises(TypeError, match="canonical is True or False, not 'no'"):
+        Constraint.regex(T, "a", canonical="no")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'cannonical'"):
+        Constraint.regex(T, "a", cannonical=True)
+
+
+def test_tokenizers_that_are_not_served():
+    with pytest.raises(ModelError, match="without a normalizer"):
+        Constraint.regex(T.with_options(normalizer="NFC"), "a")
+    characters = BPEModel({0: b"a"}, {}, {b"a": 0}, initial_symbols=InitialSymbols(characters=True))
+    for canonical in (True, False):
+        with pytest.raises(ModelError, match="bytes"):
+            Constraint.regex(BPETokenizer(characters, pattern=None), "a", canonical=canonical)
+
+
+def test_special_tokens_are_never_allowed():
+    tokenizer = T.with_special_tokens(["<|low|>"])
+    special = tokenizer.token_to_id("<|low|>")
+    for canonical in (True, False):
+        constraint = Constraint.choices(tokenizer, ["<|low|>", "x"], canonical=canonical)
+        assert special not in constraint.matcher().allowed()
+        matcher = constraint.matcher()
+        matcher.advance(tokenizer.encode("x")[0])
+        assert matcher.allowed([special]).tolist() == [special]
+
+
+@given(st.integers(0, 2**32))
+def test_all_incompatible_tokens_at_once(seed):
+    tokenizer, _ = random_case(random.Random(seed))
+    spelling = spelling_of(tokenizer, True)
+    ids = sorted(spelling.valid.encoder.shorter)[-30:]
+    for left in ids:
+        ruled_out = spelling._incompatible.after(left)
+        assert [not ruled_out[right] for right in ids] == [spelling.valid.compatible(left, right) for right in ids]
+
+
+def test_a_copy_goes_on_by_itself():
+    matcher = Constraint.regex(T, "low|new").matcher()
+    other = matcher.copy()
+    other.advance(T.token_to_id("low"))
+    assert other.can_end and not matcher.can_end

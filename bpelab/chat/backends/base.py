@@ -2,7 +2,7 @@
 
 Everything else is the same for every backend, and is here or above: which part of a prompt is already in the KV cache,
 how a token is chosen (`sampling`), when to stop (`generation`). So the same logits give the same ids everywhere, and a
-new backend is two short methods.
+new backend is two short methods. `interrupts` lets a caller leave while an engine reads a long prompt.
 
 Chapter: A model answers. Cost of a call: the model's, for the ids that the previous call didn't share.
 """
@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     Logits = NDArray[np.float32]
 
 CHUNK = 256
-"""Ids that are fed at once; an answer can be cancelled between two chunks of a long prompt."""
+"""The most ids that are fed at once."""
+
+
+def shared_length(cached: Sequence[int], ids: Sequence[int]) -> int:
+    """Return how many ids two rows share at their beginning.
+
+    >>> shared_length([1, 2, 3], [1, 2, 4, 5])
+    2
+    """
+    return next((at for at, (old, new) in enumerate(zip(cached, ids)) if old != new), min(len(cached), len(ids)))
 
 
 class Cancelled(Exception):
@@ -51,6 +60,7 @@ class Backend(ABC):
     def __init__(self, *, device: str, context: int, vocab_size: int, kv_bytes: int) -> None:
         self.device, self.context, self.vocab_size, self.kv_bytes = device, context, vocab_size, kv_bytes
         self.closed, self._lock = False, Lock()
+        self._cancelled: Callable[[], bool] = not_cancelled  # what the call in progress was given
         self._cached_ids: list[int] = []
         self.reused = 0
         """How many ids of the last call were already in the cache."""
@@ -59,8 +69,24 @@ class Backend(ABC):
         """Return the logits of the token after `ids`: float32, of the shape (vocab_size,).
 
         Only what differs from the last call's ids is computed. Raises ConversationError for more ids than the context
-        holds, or none; Cancelled where `cancelled()` is true between two chunks. After an error the cache is empty.
+        holds, or none; Cancelled once `cancelled()` is true, at the latest between two chunks. After an error the cache
+        is empty.
         """
+        self._check(ids)
+        return self._logits(ids, 0, cancelled)
+
+    def last_logits(self, ids: Sequence[int], count: int) -> "Logits":
+        """Return the logits after each of the last `count` ids: float32, of the shape (count, vocab_size).
+
+        The last row is that of `next_logits`, up to rounding: engines evaluate many ids at once in another order than
+        one by one. Raises as `next_logits` does, and ConversationError for fewer ids than `count`.
+        """
+        self._check(ids)
+        if not 1 <= count <= len(ids):
+            raise ConversationError(f"there are {len(ids):,} ids, so they can't have {count:,} rows of logits")
+        return self._logits(ids, count, not_cancelled)
+
+    def _check(self, ids: Sequence[int]) -> None:
         if not ids:
             raise ConversationError("no ids were given: a model needs at least one to continue from")
         if len(ids) > self.context:
@@ -70,21 +96,30 @@ class Backend(ABC):
             raise ConversationError(
                 f"the prompt has the id {strange}, but the model has only {self.vocab_size:,} tokens"
             )
+
+    def _logits(self, ids: Sequence[int], count: int, cancelled: Callable[[], bool]) -> "Logits":
+        """Return the logits after each of the last `count` ids; for 0, one row, those after the last."""
         with self._in_use():
             cached, self._cached_ids = self._cached_ids, []
-            shared = 0
-            for old, new in zip(cached, ids[:-1]):  # the last id is fed in any case: its logits are asked for
-                if old != new:
-                    break
-                shared += 1
-            self.reused = shared = self._keep(shared)
-            for start in range(shared, len(ids), CHUNK):
+            # The last ids are fed in any case: their logits are asked for.
+            self.reused = start = self._keep(shared_length(cached, ids[: len(ids) - max(1, count)]))
+            self._cancelled, end, rows = cancelled, len(ids) - count, []
+            while start < len(ids):
                 if cancelled():
-                    self._keep(0)
                     raise Cancelled
-                logits = self._feed(list(ids[start : start + CHUNK]))
+                stop = min(start + CHUNK, end if start < end else len(ids))
+                part = list(ids[start:stop])
+                if start < end:
+                    logits = self._feed(part)
+                else:
+                    rows.append(self._feed_each(part))
+                start = stop
             self._cached_ids = list(ids)
+        if not count:
             return logits
+        import numpy as np
+
+        return np.concatenate(rows)
 
     def native_encode(self, text: str) -> list[int] | None:
         """Encode a prompt with the backend's own tokenizer; None if it has none.
@@ -121,6 +156,15 @@ class Backend(ABC):
     @abstractmethod
     def _feed(self, ids: list[int]) -> "Logits":
         """Add `ids` to the cache. Return the logits after the last: float32, of the shape (vocab_size,)."""
+
+    def _feed_each(self, ids: list[int]) -> "Logits":
+        """Add `ids` to the cache. Return the logits after each: float32, of the shape (len(ids), vocab_size).
+
+        One by one here; a backend that evaluates all at once is faster.
+        """
+        import numpy as np
+
+        return np.stack([self._feed([token]) for token in ids])
 
     def _free(self) -> None:
         """Free the model."""

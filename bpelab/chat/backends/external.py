@@ -4,16 +4,23 @@ Chapter: Chat on your hardware.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..models.tensor_headers import safetensors_tensors
-from .base import Backend
+from .base import Backend, shared_length
 from .errors import import_extra
+from .interrupts import Flag, interruptible
 
 if TYPE_CHECKING:
     from ..models.find import ModelFiles
+    from .base import Logits
+
+SHORT = 8
+"""So many ids are computed in the caller's thread: they take no time in which anybody interrupts."""
 
 
 class ExternalBackend(Backend):
@@ -24,10 +31,18 @@ class ExternalBackend(Backend):
 
     def __init__(self, *, device: str, context: int) -> None:
         super().__init__(device=device, context=context, vocab_size=0, kv_bytes=0)
-        self._count = 0
+        self._count, self._cancelled = 0, Flag()
+        self._thread = ThreadPoolExecutor(1, f"bpelab {self.name}")  # ends when this object is freed
         self.vocab_size = len(self._feed([0]))
         self.kv_bytes = self._cache_size()
         self._keep(0)
+
+    def _logits(self, ids: Sequence[int], count: int, cancelled: Callable[[], bool]) -> "Logits":
+        flag = Flag()
+        compute = partial(super()._logits, ids, count, flag)
+        if len(ids) - shared_length(self._cached_ids, ids) <= SHORT:
+            return compute()
+        return interruptible(self._thread, compute, flag, cancelled)
 
     def _keep(self, count: int) -> int:
         if not count or (count < self._count and not self._truncate(count)):
@@ -35,6 +50,17 @@ class ExternalBackend(Backend):
             count = 0
         self._count = count
         return count
+
+    def _feed(self, ids: list[int]) -> "Logits":
+        logits: Logits = self._forward(ids, 1)[0]
+        return logits
+
+    def _feed_each(self, ids: list[int]) -> "Logits":
+        return self._forward(ids, len(ids))
+
+    @abstractmethod
+    def _forward(self, ids: list[int], count: int) -> "Logits":
+        """Add `ids` to the cache. Return the logits after the last `count` of them, which is 1 or all."""
 
     @abstractmethod
     def _clear(self) -> None:

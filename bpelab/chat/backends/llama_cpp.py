@@ -1,9 +1,10 @@
 """llama.cpp: GGUF files, of any quantization, on CPUs, CUDA, ROCm, Vulkan and Metal.
 
-Its C functions are called directly, through the bindings of llama-cpp-python: load, `llama_decode`, logits, and
-`llama_memory_seq_rm` to drop what follows a shared prefix. Keys and values are float32 for a model whose weights are
-all float32, so that llama.cpp rounds nothing that other backends don't, and float16 otherwise. Chapter: Chat on your
-hardware. Source: llama.cpp `include/llama.h`.
+Its C functions are called directly, through the bindings of llama-cpp-python: load, `llama_decode`, logits,
+`llama_memory_seq_rm` to drop what follows a shared prefix, and an abort callback, which is C's own strlen: a callback
+in Python would wait for other threads of Python, at every step of a decode. Keys and values are float32 for a model
+whose weights are all float32, so that llama.cpp rounds nothing that other backends don't, and float16 otherwise.
+Chapter: Chat on your hardware. Source: llama.cpp `include/llama.h`.
 """
 
 import ctypes
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendError, ModelFileError
 from ..hardware import host
-from .base import CHUNK
+from .base import CHUNK, Cancelled
 from .errors import LESS, check_memory, import_extra, load_error
 from .external import ExternalBackend
+from .interrupts import Flag, flag_reader
 from .llama_log import captured_log, first_error
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from .base import Logits
 
 ALL_LAYERS = 2**31 - 1
+ABORTED = 2
+"""What `llama_decode` returns when the abort callback was true; it's asked many times in a decode, on a CPU."""
 
 
 def supports(files: "ModelFiles") -> str | None:
@@ -95,6 +99,7 @@ class LlamaCppBackend(ExternalBackend):
             stack.callback(engine.llama_free, self._run)
             self._stack = stack.pop_all()
         self._memory = engine.llama_get_memory(self._run)
+        self._is_set = engine.ggml_abort_callback(flag_reader())
         self._vocabulary = engine.llama_model_get_vocab(model)
         self._kv_bytes = kv_bytes
         gpu = re.search(r"using device \S+ \(([^)]+)\)", "".join(text for _, text in log))
@@ -124,18 +129,25 @@ class LlamaCppBackend(ExternalBackend):
     def _truncate(self, count: int) -> bool:
         return bool(self._engine.llama_memory_seq_rm(self._memory, 0, count, -1))
 
-    def _feed(self, ids: list[int]) -> "Logits":
+    def _forward(self, ids: list[int], count: int) -> "Logits":
         import numpy as np
 
-        tokens = (self._engine.llama_token * len(ids))(*ids)
-        with captured_log(self._engine) as log:
-            code = self._engine.llama_decode(self._run, self._engine.llama_batch_get_one(tokens, len(ids)))
+        engine, number = self._engine, len(ids)
+        tokens = (engine.llama_token * number)(*ids)  # the batch doesn't keep it alive
+        batch = engine.llama_batch_get_one(tokens, number)
+        if count > 1:  # by default, only the last id has logits
+            batch.logits = (ctypes.c_int8 * number)(*[1] * number)
+        assert isinstance(self._cancelled, Flag)
+        with captured_log(engine) as log:
+            engine.llama_set_abort_callback(self._run, self._is_set, self._cancelled.address)
+            code = engine.llama_decode(self._run, batch)
+        if code == ABORTED:
+            raise Cancelled
         if code:
             raise BackendError(f"llama.cpp failed with code {code}: {first_error(log)}. {LESS}")
-        self._count += len(ids)
-        row = self._engine.llama_get_logits_ith(self._run, -1)
-        size = self._engine.llama_vocab_n_tokens(self._vocabulary)
-        return np.ctypeslib.as_array(row, shape=(size,)).astype(np.float32)
+        self._count += number
+        shape = (count, engine.llama_vocab_n_tokens(self._vocabulary))
+        return np.ctypeslib.as_array(engine.llama_get_logits(self._run), shape=shape).astype(np.float32)
 
 
 def _values_of_an_id(engine: Any, model: int) -> int:

@@ -85,15 +85,15 @@ class MlxBackend(ExternalBackend):
         surplus = self._count - count
         return bool(self._caches.trim_prompt_cache(self._cache, surplus) == surplus)
 
-    def _feed(self, ids: list[int]) -> "Logits":
+    def _forward(self, ids: list[int], count: int) -> "Logits":
         import numpy as np
 
         mx = self._mx
         with translating_run_errors("MLX"), mx.stream(self._device):
-            row = self._model(mx.array([ids]), cache=self._cache)[0, -1].astype(mx.float32)
-            mx.eval(row, [layer.state for layer in self._cache])
+            rows = self._model(mx.array([ids]), cache=self._cache)[0, -count:].astype(mx.float32)
+            mx.eval(rows, [layer.state for layer in self._cache])
             self._count += len(ids)
-            return np.array(row)
+            return np.array(rows)
 
 
 def _rope(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class OpenvinoBackend(ExternalBackend):
                 each.state = self._library.Tensor(np.ascontiguousarray(part))
         return True
 
-    def _feed(self, ids: list[int]) -> "Logits":
+    def _forward(self, ids: list[int], count: int) -> "Logits":
         import numpy as np
 
         end = self._count + len(ids)
@@ -109,7 +109,7 @@ class OpenvinoBackend(ExternalBackend):
         with translating_run_errors("OpenVINO"):
             out = self._request.infer({name: value for name, value in inputs.items() if name in self._inputs})
             self._count = end
-            logits: Logits = out["logits"][0, -1].astype(np.float32)
+            logits: Logits = out["logits"][0, -count:].astype(np.float32)
             return logits
 
 

@@ -52,7 +52,17 @@ class ReferenceBackend(Backend):
         return count
 
     def _feed(self, ids: list[int]) -> Array:
-        """Run the forward pass: rows for new ids, layer by layer, each attending to the cache and to itself."""
+        logits: Array = self._forward(ids, 1)[0]
+        return logits
+
+    def _feed_each(self, ids: list[int]) -> Array:
+        return self._forward(ids, len(ids))
+
+    def _forward(self, ids: list[int], count: int) -> Array:
+        """Run the forward pass: rows for new ids, layer by layer, each attending to the cache and to itself.
+
+        Return the logits after each of the last `count` ids.
+        """
         with translating_run_errors("the reference backend"), np.errstate(all="ignore"):
             start, end = self.filled, self.filled + len(ids)
             turn = self.cosines[start:end], self.sines[start:end]
@@ -67,7 +77,7 @@ class ReferenceBackend(Backend):
                 if self.record is not None:
                     self.record(weights, rows)
             self.filled = end
-            logits: Array = normalized(rows[-1], self.weights.norm, epsilon) @ self.weights.head
+            logits: Array = normalized(rows[-count:], self.weights.norm, epsilon) @ self.weights.head
             return logits
 
     def _project(self, rows: Array, layer: Layer, turn: tuple[Array, Array]) -> tuple[Array, Array, Array]:

@@ -102,13 +102,13 @@ class TransformersBackend(ExternalBackend):
             self._cache.crop(count)
         return plain
 
-    def _feed(self, ids: list[int]) -> "Logits":
+    def _forward(self, ids: list[int], count: int) -> "Logits":
         torch = self._torch
         with translating_run_errors("transformers"), torch.inference_mode():
             row = torch.tensor([ids], device=self._device)
-            out = self._model(input_ids=row, past_key_values=self._cache, use_cache=True, logits_to_keep=1)
+            out = self._model(input_ids=row, past_key_values=self._cache, use_cache=True, logits_to_keep=count)
             self._count += len(ids)
-            logits: Logits = out.logits[0, -1].float().cpu().numpy()
+            logits: Logits = out.logits[0, -count:].float().cpu().numpy()
             return logits
 
 

@@ -27,7 +27,7 @@ A message ends with its line. After a backslash at its end it goes on; """ start
 /system TEXT   start again, with another system message; without TEXT, with none
 /save FILE     write the conversation to a file (JSON)
 /load FILE     continue a conversation from a file
-/retry         ask the last question again
+/retry         ask the last question again, or continue the last text of /raw or /exact
 /raw TEXT      let the model continue TEXT, without the template and outside the conversation
 /exact TEXT    the same for a TEXT that may end inside a word or after a space
 /set NAME N    change a setting (temperature, top_p, max_new_tokens, top_tokens ...); without NAME, show them
@@ -49,6 +49,8 @@ class Terminal:
     def __init__(self, session: ChatSession, screen: Screen) -> None:
         self._session, self._screen = session, screen
         self._dropped, self._compared = 0, False
+        # the text that the last answer continues, and whether exactly; None if it answers a question
+        self._continued: tuple[str, bool] | None = None
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda rest: screen.note(HELP),
             "/reset": self._reset,
@@ -111,9 +113,15 @@ class Terminal:
 
     def _ask(self, text: str) -> None:
         """Ask, or let a base model continue the text."""
-        self._show(
-            self._session.stream(text) if self._session.takes_messages else self._session.stream_completion(text)
-        )
+        if not self._session.takes_messages:
+            self._complete(text)
+            return
+        self._continued = None
+        self._show(self._session.stream(text))
+
+    def _complete(self, text: str, exact: bool = False) -> None:
+        self._continued = text, exact
+        self._show(self._session.stream_completion(text, exact=exact))
 
     def _show(self, stream: Generator[StreamedToken, None, None]) -> None:
         answer = None
@@ -145,10 +153,12 @@ class Terminal:
 
     def _reset(self, rest: str) -> None:
         self._session.reset()
+        self._continued = None
         self._screen.note("a new conversation")
 
     def _system(self, rest: str) -> None:
         self._session.reset(system=rest or None)
+        self._continued = None
         self._screen.note("a new conversation, with " + ("that" if rest else "no") + " system message")
 
     def _save(self, rest: str) -> None:
@@ -157,6 +167,7 @@ class Terminal:
 
     def _load(self, rest: str) -> None:
         self._session.load(_file(rest, "/load"))
+        self._continued = None
         self._screen.note(f"{rest}: {len(self._session.messages):,} messages; go on")
 
     def _tokens(self, rest: str) -> None:
@@ -164,22 +175,25 @@ class Terminal:
         self._screen.note("tokens are " + ("shown" if self._screen.tokens else "not shown"))
 
     def _retry(self, rest: str) -> None:
-        question = self._session.undo_last_turn()
-        if question is None:
-            raise BPELabError("there is no question to ask again")
+        question = None if self._continued else self._session.undo_last_turn()
+        if question is None and self._continued is None:
+            raise BPELabError("there is nothing to ask or continue again")
         if not self._session.sampling.temperature:
             self._screen.note("(the temperature is 0, so the answer will be the same; /set temperature 0.8)")
-        self._ask(question)
+        if self._continued:
+            self._complete(*self._continued)
+        elif question is not None:
+            self._ask(question)
 
     def _raw(self, rest: str) -> None:
         if not rest:
             raise BPELabError("/raw needs a text to continue")
-        self._show(self._session.stream_completion(rest))
+        self._complete(rest)
 
     def _exact(self, rest: str) -> None:
         if not rest:
             raise BPELabError("/exact needs a text to continue")
-        self._show(self._session.stream_completion(rest, exact=True))
+        self._complete(rest, exact=True)
 
     def _set(self, rest: str) -> None:
         name, _, value = rest.partition(" ")
