@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..prefix.byte_model import ByteModel
+from ..prefix.covers import spelled_size
 from .answerer import Answerer
 from .backends.base import Cancelled
 from .generation import Generated
@@ -43,8 +44,7 @@ def complete_exactly(answerer: Answerer, turn: ActiveResponse, before: list[int]
     if turn.cancelled:
         return
     cover = choose_cover(covers.shares, answerer.sampling)
-    size = sum(len(tokenizer.model.tokens[token]) for token in cover)
-    made = int(size > len(prompt))
+    made = int(spelled_size(tokenizer, cover) > len(prompt)) if cover else 0
     inside = cover[: len(cover) - made]
     turn.prompt_tokens = len(before) + len(inside)
     turn.begin_inside(ExactPrompt(inside, covers.shares[cover], covers.evaluations, covers.missing), prompt)

@@ -18,6 +18,7 @@ from ..core.tokenizer import Tokenizer
 from .answers import CoverShares, NextBytes, TextProbability
 from .covers import as_bytes, branches
 from .model_calls import Logits, ModelCalls
+from .valid_tokens import valid_tokens
 from .weighing import Ids, Weights, common_beginning, weigh
 
 END = -1
@@ -68,7 +69,7 @@ class ByteModel:
 
     def next_bytes(self, prompt: str | bytes) -> NextBytes:
         """Return the probability of each next byte. Bytes may end inside a character."""
-        data, tokens, before = as_bytes(prompt), self.tokenizer.model.tokens, self.calls.count
+        data, tokens, before = as_bytes(prompt), valid_tokens(self.tokenizer).tokens, self.calls.count
         wanted: dict[Ids, list[tuple[int, int]]] = {}
         for branch in branches(self.tokenizer, data, beyond=True):
             at = len(data) - branch.end

@@ -6,26 +6,42 @@ state (`piece_borders.py`). Inside a character they are those after which some c
 Cost: a look-up for each byte; a state is computed when it is first reached.
 """
 
+from collections.abc import Collection, Hashable
+from enum import IntEnum
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .piece_borders import Guess, PieceBorders
+from .borders import Borders
 
 DEAD = -1
 FIRST_OF_LENGTH = {2: 0x80, 3: 0x800, 4: 0x10000}
 """The first code point that UTF-8 writes with this many bytes."""
 
 
+class Token(IntEnum):
+    """What kind of token the bytes are read as."""
+
+    ORDINARY = 0
+    ADDED = 1
+    BYTE = 2  # of a character that the vocabulary doesn't have
+
+
 class State(NamedTuple):
     """The possible guesses about the text so far, and the bytes of an incomplete character at its end."""
 
-    guesses: frozenset[Guess]
+    guesses: frozenset[Hashable]
     begun: bytes
 
 
 class ByteStates:
     """The states of texts, numbered as they are reached. `start` is that of the empty text.
 
+    Args:
+        borders: the guesses.
+        characters: those that the vocabulary has, if others are spelled byte by byte.
+        never: characters that no text has.
+
+    >>> from bpelab.prefix.piece_borders import PieceBorders
     >>> from bpelab.regex.dfa import dfa_for
     >>> states = ByteStates(PieceBorders(dfa_for("[a-z]+|[^a-z]")))
     >>> letter = states.read(states.start, ord("a"))
@@ -37,31 +53,35 @@ class ByteStates:
     False
     """
 
-    def __init__(self, borders: PieceBorders) -> None:
-        self._borders = borders
+    def __init__(
+        self, borders: Borders[Any], characters: Collection[str] = frozenset(), never: Collection[str] = ()
+    ) -> None:
+        self._borders, self._characters, self._never = borders, characters, never
         self._numbers: dict[State, int] = {}
         self._states: dict[int, State] = {}
         self._unused = count()
-        self._known: dict[int, int] = {}
+        self._known: dict[tuple[Token, int], int] = {}
         self._closed: dict[int, int] = {}
+        self._spelled: dict[bytes, set[int]] = {}
         self.start = self._number(State(frozenset([borders.start]), b""))
 
-    def read(self, state: int, byte: int) -> int:
+    def read(self, state: int, byte: int, token: Token = Token.ORDINARY) -> int:
         """Return the state after one more byte of the same piece, or of one that begins here; DEAD if there is none."""
-        found = self._known.get(state << 8 | byte)
+        found = self._known.get((token, state << 8 | byte))
         if found is None:
             guesses, begun = self._states[state]
             if bool(begun) != (0x80 <= byte < 0xC0):  # a character goes on with these bytes, and begins with others
                 return DEAD
-            found = self._known[state << 8 | byte] = self._number(self._after(guesses, begun + bytes([byte])))
+            after = self._after(guesses, begun + bytes([byte]), token)
+            found = self._known[token, state << 8 | byte] = self._number(after)
         return found
 
     def close(self, state: int) -> int:
         """Return the state after the end of a piece here; DEAD if none can end."""
         if state not in self._closed:
             guesses, begun = self._states[state]
-            ended = (guess._replace(border=True) for guess in guesses if not begun)
-            self._closed[state] = self._number(State(frozenset(filter(self._borders.is_possible, ended)), b""))
+            ended = frozenset(new for guess in guesses if not begun for new in self._borders.closed(guess))
+            self._closed[state] = self._number(State(ended, b""))
         return self._closed[state]
 
     def _number(self, state: State) -> int:
@@ -74,18 +94,37 @@ class ByteStates:
             number = self._numbers.setdefault(state, number)  # another thread may have been first
         return number
 
-    def _after(self, guesses: frozenset[Guess], data: bytes) -> State:
+    def _after(self, guesses: frozenset[Hashable], data: bytes, token: Token) -> State:
         """Return the state after a character, or the first bytes of one."""
-        after = self._borders.after
+        borders, added = self._borders, token is Token.ADDED
+
+        def after(guess: Hashable, kind: int) -> list[Hashable]:
+            return [new for new in borders.after(guess, kind) if borders.is_added(new) == added]
+
         try:
-            code_point = ord(data.decode())
+            character = data.decode()
         except UnicodeDecodeError as error:
             if error.reason != "unexpected end of data":
                 return State(frozenset(), b"")
-            kinds = self._borders.kinds(*code_points(data))
+            kinds = self._spelled_kinds(data) if token is Token.BYTE else borders.kinds(*code_points(data))
             return State(frozenset(guess for guess in guesses if any(after(guess, kind) for kind in kinds)), data)
-        kind = self._borders.kind(code_point)
+        if character in self._never or (token is Token.BYTE and character in self._characters):
+            return State(frozenset(), b"")
+        kind = borders.kind(ord(character))
         return State(frozenset(new for guess in guesses for new in after(guess, kind)), b"")
+
+    def _spelled_kinds(self, begun: bytes) -> set[int]:
+        """Return the kinds of the characters that begin with these bytes and aren't in the vocabulary."""
+        if begun not in self._spelled:
+            first, last = code_points(begun)
+            every, found = self._borders.kinds(first, last), set[int]()
+            for point in range(first, last + 1):
+                if found == every:
+                    break
+                if not 0xD800 <= point < 0xE000 and chr(point) not in self._characters:
+                    found.add(self._borders.kind(point))
+            self._spelled[begun] = found
+        return self._spelled[begun]
 
 
 def code_points(begun: bytes) -> tuple[int, int]:

@@ -16,12 +16,13 @@ encodings). Hayase et al. 2025, "Sampling from Your Language Model One Byte at a
 neighbours, too, and rules for white space where this has the pattern's automaton.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from .._support.textio import utf8, valid_text
-from ..core.pipeline import Pipeline
+from ..boundaries.from_vocabulary import VocabularyBoundaries
 from ..core.tokenizer import Tokenizer
 from ..errors import BPELabError
 from ..pretokenizers.boundary import boundary_predicate
@@ -92,26 +93,36 @@ def branches(tokenizer: Tokenizer, data: bytes, *, beyond: bool = False) -> Iter
     Raises ModelError, PatternError for tokenizers that aren't served, BPELabError for more than MAX_SEQUENCES.
     """
     valid = valid_tokens(tokenizer)
+    prefix, never = valid.served.prefix, valid.served.never
+    if never and never.encode() in data:
+        raise ValueError(f"a text with {never} has the ids of another one, with a space there: ask about that")
     settled = last_settled(tokenizer, data)
     before = tuple(tokenizer.pipeline.ids(data[:settled].decode()))
-    waiting = [Sequence(-1, None, settled, valid.start)]
+    whole = prefix + data
+    waiting = [Sequence(-1, None, settled + len(prefix) if settled else 0, valid.start)]
     for followed, sequence in enumerate(waiting):
         if followed == MAX_SEQUENCES:
             raise BPELabError(f"more than {MAX_SEQUENCES:,} sequences of tokens fit into the end of this text")
         found = []
-        for token, places in valid.after(sequence.places, data[sequence.end :]).items():
+        for token, places in valid.after(sequence.places, whole[sequence.end :]).items():
             end = sequence.end + len(valid.tokens[token])
-            if end < len(data) or (beyond and end == len(data)):
+            if end < len(whole) or (beyond and end == len(whole)):
                 waiting.append(Sequence(token, sequence, end, places))
             elif valid.can_end(places):
                 found.append(token)
         if found:
-            yield Branch(before + sequence.ids(), sequence.end, tuple(found))
+            yield Branch(before + sequence.ids(), sequence.end - len(prefix), tuple(found))
+
+
+def spelled_size(tokenizer: Tokenizer, ids: Iterable[int]) -> int:
+    """Return how many bytes of a text, from its start, these ids spell."""
+    served = valid_tokens(tokenizer).served
+    return sum(len(served.texts[token]) for token in ids) - len(served.prefix)
 
 
 def last_settled(tokenizer: Tokenizer, data: bytes) -> int:
     """Return the last offset in `data` before which the ids don't depend on what follows it, 0 if none is certain."""
-    safe = _boundary_predicate(tokenizer.pipeline)
+    safe = _boundary_predicate(tokenizer)
     if safe is None:
         return 0
     text = data.decode(errors="ignore")  # an incomplete character at the end is left out
@@ -122,5 +133,18 @@ def last_settled(tokenizer: Tokenizer, data: bytes) -> int:
 
 
 @lru_cache(4)
-def _boundary_predicate(pipeline: Pipeline) -> SafePair | None:
-    return None if pipeline.split is None else boundary_predicate(pipeline.split)
+def _boundary_predicate(tokenizer: Tokenizer) -> SafePair | None:
+    """Return a function that says of two characters whether they are cut apart whatever is around them."""
+    split, model = tokenizer.pipeline.split, tokenizer.model
+    if split is not None:
+        safe = boundary_predicate(split)
+    elif (known := VocabularyBoundaries.of(model)) is not None:
+        before, negated = known.cut_after
+
+        def safe(left: str, right: str) -> bool:
+            return right == " " != left and (left in before) != negated
+
+    else:
+        return None
+    joined = {pair for text in valid_tokens(tokenizer).served.added for pair in pairwise(text)}
+    return safe if safe is None or not joined else lambda left, right: (left, right) not in joined and safe(left, right)

@@ -3,7 +3,8 @@
 Inside a piece a token must be compatible with the one before it, since the encoding of a piece is the only sequence in
 which all neighbours are (`encoders/trie.py`); no token crosses a piece's border, and the bytes of all are UTF-8
 (`byte_states.py`). A token that no merges make is valid only as a whole piece, of a model that takes those first
-(`ignore_merges`), and then no other tokens spell that piece.
+(`ignore_merges`), and then no other tokens spell that piece. An added token is a piece of its own, and a character that
+the vocabulary lacks may be spelled by tokens of bytes.
 
 Cost: a walk through the part of the trie that goes on from the given bytes; all of it if none are given.
 """
@@ -11,15 +12,17 @@ Cost: a walk through the part of the trie that goes on from the given bytes; all
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.tokenizer import Tokenizer
-from ..encoders.trie import TOKEN, Node, TrieEncoder, build_trie
-from ..errors import ModelError
-from ..model.merge_recovery import compatible
+from ..encoders.trie import TOKEN, Node, build_trie
 from ..regex.dfa import NotRegular, dfa_for
-from .byte_states import DEAD, ByteStates
+from .added_borders import AddedBorders
+from .borders import Borders
+from .byte_states import DEAD, ByteStates, Token
+from .neighbours import Neighbours
 from .piece_borders import PieceBorders
+from .served import token_texts
 
 NO_TOKEN = -1
 
@@ -48,16 +51,27 @@ class ValidTokens:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        check_served(tokenizer)
-        model, split = tokenizer.model, tokenizer.pipeline.split
-        self.tokens = model.tokens
-        self._encoder = TrieEncoder(model)
+        self.served = served = token_texts(tokenizer)
+        self.tokens, model, split = served.texts, tokenizer.model, tokenizer.pipeline.split
+        self._neighbours = Neighbours(tokenizer, served.byte_tokens.values())
+        reachable = self._neighbours.reachable.difference(served.byte_tokens.values())
+        spaces = b" " if served.never else None  # replaced before merging, so no token with one is reached
+        self._trie = build_trie(
+            {
+                self.tokens[token]: token
+                for spelled, token in model.ids.items()
+                if token in reachable and not (spaces and spaces in spelled)
+            }
+        )[0]
+        self._added_trie = build_trie({text.encode(): token for text, token in served.added.items()})[0]
         unreachable = model.recovered_merges.unreachable if model.ignore_merges else ()
         self._whole = {model.tokens[token]: token for token in unreachable if model.tokens[token]}
         self._whole_trie = build_trie(self._whole)[0]
         self._whole_prefixes = {token[:size] for token in self._whole for size in range(len(token) + 1)}
         pattern, dialect = ("(?s:.+)", "rust") if split is None else (split.pattern, split.dialect)
-        self._states = ByteStates(PieceBorders(dfa_for(pattern, dialect)))
+        pieces = PieceBorders(dfa_for(pattern, dialect))
+        borders: Borders[Any] = AddedBorders(served.added, pieces) if served.added else pieces
+        self._states = ByteStates(borders, served.characters, served.never)
         self._has_border: dict[Place, bool] = {}
         self.start: Places = frozenset([self._at_border(self._states.start)])
 
@@ -81,10 +95,10 @@ class ValidTokens:
         return Place(state, NO_TOKEN, b"" if self._whole else None)
 
     def _from(self, place: Place, rest: bytes) -> Iterator[tuple[int, list[Place]]]:
-        """Yield the tokens that can follow one place, the shortest first."""
-        last, encoder, close = place.last, self._encoder, self._states.close
-        for token, state in self._walk(encoder.trie, place.state, rest):
-            if last != NO_TOKEN and not compatible(last, token, encoder.splits, encoder.rank_of, encoder.merged):
+        """Yield the tokens that can follow one place, of each kind the shortest first."""
+        last, close = place.last, self._states.close
+        for token, state in self._walk(self._trie, place.state, rest):
+            if last != NO_TOKEN and not self._neighbours.fits(last, token):
                 continue
             piece = None if place.piece is None else place.piece + self.tokens[token]
             piece = piece if piece in self._whole_prefixes else None
@@ -92,12 +106,23 @@ class ValidTokens:
             if (closed := close(state)) != DEAD and (piece is None or piece not in self._whole):
                 reached.append(self._at_border(closed))
             yield token, reached
-        if last == NO_TOKEN and self._whole:
-            for token, state in self._walk(self._whole_trie, place.state, rest):
-                if (closed := close(state)) != DEAD:
-                    yield token, [self._at_border(closed)]
+        yield from self._spelled_byte(place.state, rest)
+        if last == NO_TOKEN:
+            for trie, kind in ((self._whole_trie, Token.ORDINARY), (self._added_trie, Token.ADDED)):
+                for token, state in self._walk(trie, place.state, rest, kind):
+                    if (closed := close(state)) != DEAD:
+                        yield token, [self._at_border(closed)]
 
-    def _walk(self, trie: Node, state: int, rest: bytes) -> Iterator[tuple[int, int]]:
+    def _spelled_byte(self, state: int, rest: bytes) -> Iterator[tuple[int, list[Place]]]:
+        """Yield the tokens that are a byte of a character which the vocabulary lacks."""
+        for byte in rest[:1] or self.served.byte_tokens:
+            if (token := self.served.byte_tokens.get(byte)) is None:
+                continue
+            if (after := self._states.read(state, byte, Token.BYTE)) != DEAD:
+                closed = self._states.close(after)
+                yield token, [Place(after, token, None)] + ([self._at_border(closed)] if closed != DEAD else [])
+
+    def _walk(self, trie: Node, state: int, rest: bytes, kind: Token = Token.ORDINARY) -> Iterator[tuple[int, int]]:
         """Yield the tokens of a trie that fit into a piece after `state`, the shortest first, and the state after each.
 
         Their bytes and `rest` agree.
@@ -108,7 +133,7 @@ class ValidTokens:
             node, state, size = waiting.popleft()
             for byte in node if size >= len(rest) else rest[size : size + 1]:
                 child = node.get(byte)
-                if child is None or byte == TOKEN or (after := read(state, byte)) == DEAD:
+                if child is None or byte == TOKEN or (after := read(state, byte, kind)) == DEAD:
                     continue
                 if (token := child.get(TOKEN)) is not None:
                     yield token, after  # type: ignore[misc]
@@ -128,21 +153,6 @@ class ValidTokens:
                     waiting += more
             self._has_border.update(dict.fromkeys(seen, False))
         return self._has_border[place]
-
-
-def check_served(tokenizer: Tokenizer) -> None:
-    """Raise ModelError unless a tokenizer's ids are decided by one pattern and merges of bytes."""
-    spec, pipeline = tokenizer.spec, tokenizer.pipeline
-    if not tokenizer.model.is_byte_level:
-        raise ModelError("covers need a model whose initial symbols are the 256 bytes, and this one has others")
-    if spec.normalizer is not None:
-        raise ModelError("covers need a tokenizer without a normalizer, which gives different texts the same ids")
-    if (added := next((token for token in spec.special_tokens.tokens if not token.special), None)) is not None:
-        raise ModelError(f"covers need a text to be all pieces, and the added token {added.content!r} is found first")
-    if spec.pre_tokenizer is not None and pipeline.split is None:
-        raise ModelError(f"covers need a pre-tokenizer that is one pattern, not {spec.pre_tokenizer!r:.200}")
-    if not TrieEncoder.supports(tokenizer.model):
-        raise ModelError("covers need merges in which every token ranks after its parts")
 
 
 @lru_cache(4)
