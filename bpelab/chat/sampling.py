@@ -130,7 +130,7 @@ class Sampling:
         return int(kept[min(index, len(kept) - 1)])
 
 
-def most_likely(logits: "Logits", count: int) -> tuple[tuple[int, float], ...]:
+def most_likely(logits: "Logits | Scores", count: int) -> tuple[tuple[int, float], ...]:
     """Return the `count` most likely tokens and the model's probabilities for them, the likeliest first.
 
     Among equals the lower id comes first.

@@ -16,10 +16,10 @@ encodings). Hayase et al. 2025, "Sampling from Your Language Model One Byte at a
 neighbours, too, and rules for white space where this has the pattern's automaton.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._support.textio import utf8, valid_text
 from ..boundaries.from_vocabulary import VocabularyBoundaries
@@ -28,6 +28,10 @@ from ..errors import BPELabError
 from ..pretokenizers.boundary import boundary_predicate
 from ..texts.stages import SafePair
 from .valid_tokens import Places, valid_tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_SEQUENCES = 100_000
 """The most sequences of tokens inside a text that are followed."""
@@ -39,19 +43,21 @@ class Branch(NamedTuple):
     Attributes:
         ids: the tokens before it, all inside the text.
         end: the offset at which these end, in bytes.
-        last: the last tokens.
+        ending: the last tokens that end with the text.
+        beyond: those that go beyond it.
     """
 
     ids: tuple[int, ...]
     end: int
-    last: tuple[int, ...]
+    ending: list[int]
+    beyond: "Sequence[int] | NDArray[np.int64]"
 
 
-class Sequence(NamedTuple):
+class Chain(NamedTuple):
     """Tokens inside a text: the last one, those before it, where it ends, and by which guesses that is possible."""
 
     token: int
-    before: "Sequence | None"
+    before: "Chain | None"
     end: int
     places: Places
 
@@ -69,7 +75,9 @@ def covers(tokenizer: Tokenizer, text: str | bytes) -> list[list[int]]:
     data = as_bytes(text)
     if not data:
         return [[]]
-    return sorted([*branch.ids, token] for branch in branches(tokenizer, data) for token in branch.last)
+    return sorted(
+        [*branch.ids, token] for branch in branches(tokenizer, data) for token in (*branch.ending, *branch.beyond)
+    )
 
 
 def as_bytes(text: str | bytes) -> bytes:
@@ -86,10 +94,11 @@ def as_bytes(text: str | bytes) -> bytes:
     return text
 
 
-def branches(tokenizer: Tokenizer, data: bytes, *, beyond: bool = False) -> Iterator[Branch]:
+def branches(tokenizer: Tokenizer, data: bytes, *, beyond: bool = False, arrays: bool = False) -> Iterator[Branch]:
     """Yield the covers of `data`, which isn't empty; with `beyond`, only those whose last token goes beyond its end.
 
-    Covers that end with the text go on to the next token then. `data` may then be empty.
+    Covers that end with the text go on to the next token then. `data` may then be empty. With
+    `arrays`, the tokens that go beyond it are kept for the next time, which needs NumPy.
     Raises ModelError, PatternError for tokenizers that aren't served, BPELabError for more than MAX_SEQUENCES.
     """
     valid = valid_tokens(tokenizer)
@@ -98,20 +107,21 @@ def branches(tokenizer: Tokenizer, data: bytes, *, beyond: bool = False) -> Iter
         raise ValueError(f"a text with {never} has the ids of another one, with a space there: ask about that")
     settled = last_settled(tokenizer, data)
     before = tuple(tokenizer.pipeline.ids(data[:settled].decode()))
-    whole = prefix + data
-    waiting = [Sequence(-1, None, settled + len(prefix) if settled else 0, valid.start)]
+    whole, beyond_of = prefix + data, valid.arrays.beyond if arrays else valid.beyond
+    waiting = [Chain(-1, None, settled + len(prefix) if settled else 0, valid.start)]
     for followed, sequence in enumerate(waiting):
         if followed == MAX_SEQUENCES:
             raise BPELabError(f"more than {MAX_SEQUENCES:,} sequences of tokens fit into the end of this text")
-        found = []
-        for token, places in valid.after(sequence.places, whole[sequence.end :]).items():
+        rest = whole[sequence.end :]
+        found, further = list[int](), beyond_of(sequence.places, rest)
+        for token, places in valid.after(sequence.places, rest, within=True).items():
             end = sequence.end + len(valid.tokens[token])
             if end < len(whole) or (beyond and end == len(whole)):
-                waiting.append(Sequence(token, sequence, end, places))
+                waiting.append(Chain(token, sequence, end, places))
             elif valid.can_end(places):
                 found.append(token)
-        if found:
-            yield Branch(before + sequence.ids(), sequence.end - len(prefix), tuple(found))
+        if found or len(further):
+            yield Branch(before + sequence.ids(), sequence.end - len(prefix), found, further)
 
 
 def spelled_size(tokenizer: Tokenizer, ids: Iterable[int]) -> int:

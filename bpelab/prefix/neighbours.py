@@ -11,11 +11,19 @@ Cost: a few look-ups for two tokens; with NumPy, for one token and all that may 
 """
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
+from .._support.lazy_property import cached_property
 from ..core.tokenizer import Tokenizer
 from ..encoders import encode_function
 from ..model.bpe import BPEModel
 from ..model.merge_recovery import compatible
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .fitting import Fitting
 
 
 class Neighbours:
@@ -49,6 +57,38 @@ class Neighbours:
         if any(doubtful in together for doubtful in self._doubtful):
             return self._encode(together) == [left, right]
         return compatible(left, right, self._splits, self._rank_of, self._merged)
+
+    def fitting(self, left: int, tokens: "NDArray[np.int64]") -> "NDArray[np.bool_]":
+        """Return for each of `tokens` whether it fits after `left`."""
+        fits: NDArray[np.bool_] = self._fitting.after(left, tokens)
+        if left in self._apart:
+            fits[:] = True
+        elif self._doubtful:
+            spelled = self._tokens[left]
+            ends = tuple(
+                doubtful[size:]
+                for doubtful in self._doubtful
+                for size in range(1, len(doubtful))
+                if spelled.endswith(doubtful[:size])
+            )
+            every = any(doubtful in spelled for doubtful in self._doubtful)
+            for at, token in enumerate(tokens.tolist()):
+                if every or token in self._with_doubtful or (ends and self._tokens[token].startswith(ends)):
+                    fits[at] = self.fits(left, token)
+        return fits
+
+    @cached_property
+    def _fitting(self) -> "Fitting":
+        from .fitting import Fitting
+
+        return Fitting(self._splits, self._rank_of, self._merged)
+
+    @cached_property
+    def _with_doubtful(self) -> frozenset[int]:
+        """Return the tokens that contain one of the doubtful."""
+        return frozenset(
+            token for token, spelled in self._tokens.items() if any(doubtful in spelled for doubtful in self._doubtful)
+        )
 
     def _is_reachable(self, token: int, unreachable: bool) -> bool:
         spelled = self._tokens[token]

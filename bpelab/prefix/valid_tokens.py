@@ -12,8 +12,9 @@ Cost: a walk through the part of the trie that goes on from the given bytes; all
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._support.lazy_property import cached_property
 from ..core.tokenizer import Tokenizer
 from ..encoders.trie import TOKEN, Node, build_trie
 from ..regex.dfa import NotRegular, dfa_for
@@ -23,6 +24,9 @@ from .byte_states import DEAD, ByteStates, Token
 from .neighbours import Neighbours
 from .piece_borders import PieceBorders
 from .served import token_texts
+
+if TYPE_CHECKING:
+    from .last_tokens import LastTokens
 
 NO_TOKEN = -1
 
@@ -53,16 +57,16 @@ class ValidTokens:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.served = served = token_texts(tokenizer)
         self.tokens, model, split = served.texts, tokenizer.model, tokenizer.pipeline.split
-        self._neighbours = Neighbours(tokenizer, served.byte_tokens.values())
-        reachable = self._neighbours.reachable.difference(served.byte_tokens.values())
+        self.neighbours = Neighbours(tokenizer, served.byte_tokens.values())
+        reachable = self.neighbours.reachable.difference(served.byte_tokens.values())
         spaces = b" " if served.never else None  # replaced before merging, so no token with one is reached
-        self._trie = build_trie(
-            {
-                self.tokens[token]: token
-                for spelled, token in model.ids.items()
-                if token in reachable and not (spaces and spaces in spelled)
-            }
-        )[0]
+        self._ids = {
+            self.tokens[token]: token
+            for spelled, token in model.ids.items()
+            if token in reachable and not (spaces and spaces in spelled)
+        }
+        self._trie = build_trie(self._ids)[0]
+        self.longest = max(map(len, self.tokens.values()))
         self._added_trie = build_trie({text.encode(): token for text, token in served.added.items()})[0]
         unreachable = model.recovered_merges.unreachable if model.ignore_merges else ()
         self._whole = {model.tokens[token]: token for token in unreachable if model.tokens[token]}
@@ -71,46 +75,76 @@ class ValidTokens:
         pattern, dialect = ("(?s:.+)", "rust") if split is None else (split.pattern, split.dialect)
         pieces = PieceBorders(dfa_for(pattern, dialect))
         borders: Borders[Any] = AddedBorders(served.added, pieces) if served.added else pieces
-        self._states = ByteStates(borders, served.characters, served.never)
+        self.states = ByteStates(borders, served.characters, served.never)
         self._has_border: dict[Place, bool] = {}
-        self.start: Places = frozenset([self._at_border(self._states.start)])
+        self.start: Places = frozenset([self._at_border(self.states.start)])
 
-    def after(self, places: Iterable[Place], rest: bytes) -> dict[int, Places]:
+    def after(self, places: Iterable[Place], rest: bytes, *, within: bool = False) -> dict[int, Places]:
         """Return the tokens that can follow, each with the places after it.
 
-        Their bytes and `rest` agree: one begins with the other.
+        Their bytes and `rest` agree: one begins with the other; with `within`, `rest` with them.
         """
         found: dict[int, Places] = {}
         for place in places:
-            for token, reached in self._from(place, rest):
+            for token, reached in self._from(place, rest, within):
                 known = found.get(token)
                 found[token] = frozenset(reached) if known is None else known.union(reached)
         return found
+
+    @cached_property
+    def arrays(self) -> "LastTokens":
+        """Return what gives the tokens of `beyond` as arrays, and keeps them. It knows this object's states only."""
+        from .last_tokens import LastTokens
+
+        return LastTokens(self)
 
     def can_end(self, places: Places) -> bool:
         """Return whether the tokens so far are the beginning of some text's encoding."""
         return any(place.last == NO_TOKEN for place in places) or any(map(self._leads_to_a_border, places))
 
+    def beyond(self, places: Places, rest: bytes) -> list[int]:
+        """Return the tokens that begin with `rest`, go on, and can follow: a text's encoding begins with them."""
+        following = self.after(places, rest).items()
+        return [token for token, at in following if len(self.tokens[token]) > len(rest) and self.can_end(at)]
+
     def _at_border(self, state: int) -> Place:
         return Place(state, NO_TOKEN, b"" if self._whole else None)
 
-    def _from(self, place: Place, rest: bytes) -> Iterator[tuple[int, list[Place]]]:
+    def _from(self, place: Place, rest: bytes, within: bool = False) -> Iterator[tuple[int, list[Place]]]:
         """Yield the tokens that can follow one place, of each kind the shortest first."""
-        last, close = place.last, self._states.close
-        for token, state in self._walk(self._trie, place.state, rest):
-            if last != NO_TOKEN and not self._neighbours.fits(last, token):
-                continue
+        for token, reached in self.reached(place, self.walk(place.state, rest, within=within)):
+            if place.last == NO_TOKEN or self.neighbours.fits(place.last, token):
+                yield token, reached
+        yield from self.from_others(place, rest, within)
+
+    def walk(self, state: int, rest: bytes, *, within: bool = False) -> Iterator[tuple[int, int]]:
+        """Yield the tokens made by merges that fit into a piece after `state`, and the state after each."""
+        return self._walk(self._trie, state, rest, within=within)
+
+    def reached(self, place: Place, rows: Iterable[tuple[int, int]]) -> Iterator[tuple[int, list[Place]]]:
+        """Yield tokens with the places after them, given the states."""
+        close = self.states.close
+        for token, state in rows:
             piece = None if place.piece is None else place.piece + self.tokens[token]
             piece = piece if piece in self._whole_prefixes else None
             reached = [Place(state, token, piece)]
             if (closed := close(state)) != DEAD and (piece is None or piece not in self._whole):
                 reached.append(self._at_border(closed))
             yield token, reached
-        yield from self._spelled_byte(place.state, rest)
-        if last == NO_TOKEN:
+
+    def begins_whole(self, piece: bytes) -> list[int]:
+        """Return the tokens with which a piece can be, or become, one that is taken whole."""
+        rests = (begun[len(piece) :] for begun in self._whole_prefixes if begun.startswith(piece))
+        return [token for rest in rests if (token := self._ids.get(rest)) is not None]
+
+    def from_others(self, place: Place, rest: bytes, within: bool = False) -> Iterator[tuple[int, list[Place]]]:
+        """Yield the tokens that no merges make, with the places after them: bytes, whole pieces, added tokens."""
+        if rest or not within:
+            yield from self._spelled_byte(place.state, rest)
+        if place.last == NO_TOKEN:
             for trie, kind in ((self._whole_trie, Token.ORDINARY), (self._added_trie, Token.ADDED)):
-                for token, state in self._walk(trie, place.state, rest, kind):
-                    if (closed := close(state)) != DEAD:
+                for token, state in self._walk(trie, place.state, rest, kind, within=within):
+                    if (closed := self.states.close(state)) != DEAD:
                         yield token, [self._at_border(closed)]
 
     def _spelled_byte(self, state: int, rest: bytes) -> Iterator[tuple[int, list[Place]]]:
@@ -118,19 +152,23 @@ class ValidTokens:
         for byte in rest[:1] or self.served.byte_tokens:
             if (token := self.served.byte_tokens.get(byte)) is None:
                 continue
-            if (after := self._states.read(state, byte, Token.BYTE)) != DEAD:
-                closed = self._states.close(after)
+            if (after := self.states.read(state, byte, Token.BYTE)) != DEAD:
+                closed = self.states.close(after)
                 yield token, [Place(after, token, None)] + ([self._at_border(closed)] if closed != DEAD else [])
 
-    def _walk(self, trie: Node, state: int, rest: bytes, kind: Token = Token.ORDINARY) -> Iterator[tuple[int, int]]:
+    def _walk(
+        self, trie: Node, state: int, rest: bytes, kind: Token = Token.ORDINARY, *, within: bool = False
+    ) -> Iterator[tuple[int, int]]:
         """Yield the tokens of a trie that fit into a piece after `state`, the shortest first, and the state after each.
 
-        Their bytes and `rest` agree.
+        Their bytes and `rest` agree, as for `after`.
         """
-        read = self._states.read
+        read = self.states.read
         waiting = deque([(trie, state, 0)])
         while waiting:
             node, state, size = waiting.popleft()
+            if within and size >= len(rest):
+                continue
             for byte in node if size >= len(rest) else rest[size : size + 1]:
                 child = node.get(byte)
                 if child is None or byte == TOKEN or (after := read(state, byte, kind)) == DEAD:

@@ -4,6 +4,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -11,9 +12,10 @@ from bpelab import BPEModel, BPETokenizer, ModelError, PatternError
 from bpelab.errors import BPELabError
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.normalizers import NormalizerSequence, Prepend, Replace
-from bpelab.prefix import covers as module
-from bpelab.prefix.covers import last_settled
+from bpelab.prefix import ByteModel, covers as module
+from bpelab.prefix.covers import branches, last_settled
 from bpelab.prefix.definition import covers_by_definition, first_cover
+from bpelab.prefix.neighbours import Neighbours
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.regex.matchers import Pattern
 from bpelab.vocab.added_tokens import AddedToken
@@ -55,6 +57,37 @@ def test_every_encoding_begins_with_exactly_one(seed, kind):
     for end in (0, 1, rng.randrange(len(data)), len(data)):
         begun = [cover for cover in tokenizer.covers(data[:end]) if ids[: len(cover)] == cover]
         assert begun == [list(first_cover(tokenizer, ids, data[:end]))]
+
+
+@given(st.integers(0, 2**32), st.sampled_from([random_case, random_sentencepiece]))
+def test_last_tokens_that_are_kept_are_those_of_the_walk(seed, kind):
+    """Arrays, made at once and kept, and the same tokens one by one."""
+    rng = random.Random(seed)
+    tokenizer, alphabet = kind(rng)
+    for _ in range(3):
+        data = random_beginning(rng, alphabet)
+        kept, walked = (list(branches(tokenizer, data, beyond=True, arrays=arrays)) for arrays in (True, False))
+        assert [(*each[:3], each.beyond.tolist()) for each in kept] == [
+            (*each[:3], sorted(set(each.beyond))) for each in walked
+        ]
+
+
+def test_what_is_kept_goes_with_the_tokenizer():
+    """Between two questions, so many others are asked about that the first one is forgotten."""
+    byte_model = ByteModel(lambda ids: [0.0] * 262, T)
+    first = byte_model.next_bytes("slo")
+    for seed in range(5):
+        T.with_special_tokens([f"<{seed}>"]).covers("é日 1'\n"[seed:])
+        assert byte_model.next_bytes("slo").probabilities == first.probabilities
+
+
+@given(st.integers(0, 2**32))
+def test_all_tokens_that_fit_at_once(seed):
+    tokenizer, _ = random_case(random.Random(seed))
+    neighbours, tokens = Neighbours(tokenizer), sorted(tokenizer.model.tokens)[90:]
+    for left in tokens[-20:]:
+        expected = [neighbours.fits(left, right) for right in tokens]
+        assert neighbours.fitting(left, np.array(tokens)).tolist() == expected
 
 
 @given(st.text(max_size=40), st.integers(0, 40), st.sampled_from(["cl100k_base", "gpt2"]))
