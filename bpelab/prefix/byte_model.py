@@ -50,8 +50,8 @@ class ByteModel:
     >>> max(after.probabilities, key=after.probabilities.get) == ord("w"), after.evaluations
     (True, 2)
 
-    One thread at a time may ask it. Its methods raise as `BPETokenizer.covers` does, and BackendError for logits that
-    aren't numbers, or too few.
+    It needs NumPy. One thread at a time may ask it. Its methods raise as `BPETokenizer.covers` does, and BackendError
+    for logits that aren't numbers, or too few.
     """
 
     def __init__(

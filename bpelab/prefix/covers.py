@@ -11,9 +11,9 @@ offset of a piece and each guess about its borders.
 
 Cost: a walk through the trie for each of these; a second for a text that ends with a space, which half of a large
 vocabulary begins with. Sources: Vieira et al. 2024, "From Language Models over Tokens to Language Models over
-Characters" (the covering); Phan et al. 2024, "Exact Byte-Level Probabilities from Tokenized Language Models" (cover
-encodings). Hayase et al. 2025, "Sampling from Your Language Model One Byte at a Time", have the compatibility of
-neighbours, too, and rules for white space where this has the pattern's automaton.
+Characters" (the covering); Phan et al. 2024, "Exact Byte-Level Probabilities from Tokenized Language Models for
+FIM-Tasks and Model Ensembles" (cover encodings). Hayase et al. 2025, "Sampling from Your Language Model One Byte at a
+Time", have the compatibility of neighbours, too, and rules for white space where this has the pattern's automaton.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
