@@ -311,10 +311,10 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         [[b's', b'lo'], [b's', b'low']]
 
         Cost: milliseconds for a word; a second for a text that ends with a space, with which half of a large vocabulary
-        begins. Raises ValueError for bytes that no text begins with; ModelError for a tokenizer whose ids depend on
-        more than one pattern and merges of bytes: on a normalizer, added tokens that aren't special, or SentencePiece's
-        characters; PatternError for a pattern without an automaton, such as one with long look-aheads; BPELabError for
-        more than 100,000 sequences of tokens inside the text.
+        begins. Raises ValueError for bytes that no text begins with; ModelError, saying what isn't served, for a
+        tokenizer that changes texts in other ways than by making spaces `▁`, cuts them by more than one pattern, or
+        can't spell all of them; PatternError for a pattern without an automaton, such as one with long look-aheads;
+        BPELabError for more than 100,000 sequences of tokens inside the text.
         """
         from .prefix.covers import covers
 

@@ -95,6 +95,7 @@ OF_OTHERS = {
     "asimd": "/proc/cpuinfo",
     "FEAT_DotProd": "macOS",
     "my_tokenizer.py": "the reader",
+    "uniqueItems": "JSON Schema",
     "newlower": "a text",
     "aaa": "a text",
     "fi": "a text",

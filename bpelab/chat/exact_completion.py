@@ -12,16 +12,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import exp, inf, log
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..prefix.byte_model import ByteModel
+from ..prefix.covers import spelled_size
 from .answerer import Answerer
 from .backends.base import Cancelled
 from .generation import Generated
 from .response import ActiveResponse, ExactPrompt
 from .sampling import Sampling, most_likely
+
+if TYPE_CHECKING:
+    from .backends.base import Logits
 
 
 def complete_exactly(answerer: Answerer, turn: ActiveResponse, before: list[int], prompt: bytes) -> Iterator[Generated]:
@@ -31,9 +35,8 @@ def complete_exactly(answerer: Answerer, turn: ActiveResponse, before: list[int]
     """
     began, backend, tokenizer = perf_counter(), answerer.backend, answerer.tokenizer
 
-    def logits(ids: list[int]) -> list[float]:
-        found: list[float] = backend.next_logits(ids, lambda: turn.cancelled).tolist()
-        return found
+    def logits(ids: list[int]) -> "Logits":
+        return backend.next_logits(ids, lambda: turn.cancelled)
 
     model = ByteModel(logits, tokenizer, before=before, stop=answerer.stop)
     try:
@@ -43,15 +46,14 @@ def complete_exactly(answerer: Answerer, turn: ActiveResponse, before: list[int]
     if turn.cancelled:
         return
     cover = choose_cover(covers.shares, answerer.sampling)
-    size = sum(len(tokenizer.model.tokens[token]) for token in cover)
-    made = int(size > len(prompt))
+    made = int(spelled_size(tokenizer, cover) > len(prompt)) if cover else 0
     inside = cover[: len(cover) - made]
     turn.prompt_tokens = len(before) + len(inside)
     turn.begin_inside(ExactPrompt(inside, covers.shares[cover], covers.evaluations, covers.missing), prompt)
     if made:
         row = model.calls.row(inside)
-        top = most_likely(np.asarray(row), answerer.top_tokens)
-        yield Generated(cover[-1], exp(row[cover[-1]]), perf_counter() - began, top)
+        top = most_likely(row, answerer.top_tokens)
+        yield Generated(cover[-1], exp(float(row[cover[-1]])), perf_counter() - began, top)
     yield from answerer.answer(turn, [*before, *cover], made=made)
 
 

@@ -153,7 +153,7 @@ def _among(scores: "Scores", possible: "Ids") -> "Scores":
     return found
 
 
-def most_likely(logits: "Logits", count: int) -> tuple[tuple[int, float], ...]:
+def most_likely(logits: "Logits | Scores", count: int) -> tuple[tuple[int, float], ...]:
     """Return the `count` most likely tokens and the model's probabilities for them, the likeliest first.
 
     Among equals the lower id comes first.

@@ -350,9 +350,7 @@ class ChatSession:
         backend, before = self.backend, self._before(message)
         wanted = (backend, before, options)
         if self._byte_model is None or self._byte_model[0] != wanted:
-            model = ByteModel(
-                lambda ids: backend.next_logits(ids).tolist(), self.tokenizer, before=before, stop=self.stop, **options
-            )
+            model = ByteModel(backend.next_logits, self.tokenizer, before=before, stop=self.stop, **options)
             self._byte_model = (wanted, model)
         return self._byte_model[1]
 

@@ -6,12 +6,15 @@ Cost: an encoding for each text; without `canonical`, a comparison of each text 
 from collections.abc import Sequence
 
 from ..core.tokenizer import Tokenizer
+from .spellings import added_ids
 
 
 def allowed_by_definition(
     tokenizer: Tokenizer, texts: Sequence[str], ids: Sequence[int], canonical: bool
 ) -> tuple[set[int], bool]:
     """Return the ids that can come after `ids`, if `texts` are all that match, and whether the text may end there.
+
+    With `canonical`, texts that contain an added token don't count.
 
     >>> from bpelab import BPETokenizer
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
@@ -23,7 +26,8 @@ def allowed_by_definition(
     """
     begun, size, tokens = list(ids), len(ids), tokenizer.model.tokens
     if canonical:
-        encodings = tokenizer.pipeline.lists(texts)
+        added = added_ids(tokenizer)
+        encodings = [each for each in tokenizer.pipeline.lists(texts) if added.isdisjoint(each)]
         return {each[size] for each in encodings if each[:size] == begun and len(each) > size}, begun in encodings
     data = b"".join(tokens[token] for token in begun)
     rests = [text.encode()[len(data) :] for text in texts if text.encode().startswith(data)]

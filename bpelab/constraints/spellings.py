@@ -9,7 +9,6 @@ from ..core.tokenizer import Tokenizer
 from ..errors import ModelError
 from ..prefix.character_kinds import CharacterKinds
 from ..prefix.valid_tokens import NO_TOKEN, Place, Places, ValidTokens, valid_tokens
-from .incompatible import Incompatible
 from .state_table import Numbers, StateTable
 from .token_trie import TokenTrie
 
@@ -55,17 +54,17 @@ class Canonical(Spelling):
     """The ids to which the tokenizer encodes some text, and no others. Raises as `valid_tokens` does."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        check_bytes(tokenizer)
         self.valid: ValidTokens = valid_tokens(tokenizer)
-        self._states, encoder = self.valid.states, self.valid.encoder
+        self._states, added = self.valid.states, added_ids(tokenizer)
         self.start, self.borders = self.valid.start, StateTable(self._states)
         self.characters = (self._states.characters,)
-        reached = {token: self.valid.tokens[token] for token in encoder.shorter}
-        if special := reached.keys() & added_ids(tokenizer):
+        reached = {data: token for data, token in self.valid.merged_ids.items() if data}
+        if special := added.difference(self.valid.served.added.values()).intersection(reached.values()):
             raise ModelError(f"the special token {min(special)} is also a token of plain texts: constraints can't tell")
-        self.trie = TokenTrie({data: token for token, data in reached.items()})
-        whole = {data: token for data, token in self.valid.whole.items() if token not in added_ids(tokenizer)}
+        self.trie = TokenTrie(reached)
+        whole = {data: token for data, token in self.valid.whole.items() if token not in added}
         self.whole = TokenTrie(whole) if whole else None
-        self._incompatible = Incompatible(encoder.splits, encoder.rank_of, max(self.valid.tokens) + 1)
 
     def close(self, state: int) -> int:
         """Return the state after the end of a piece here; DEAD if none can end."""
@@ -83,10 +82,11 @@ class Canonical(Spelling):
         """Return those of the tokens that can follow the one before, in the same piece."""
         if last == NO_TOKEN:
             return tokens
+        neighbours = self.valid.neighbours
         if len(tokens) < FEW:
-            fits = np.array([self.valid.compatible(last, token) for token in tokens.tolist()], bool)
+            fits = np.array([neighbours.fits(last, token) for token in tokens.tolist()], bool)
         else:
-            fits = ~self._incompatible.after(last)[tokens]
+            fits = neighbours.fitting(last, tokens)
         found: Numbers = tokens[fits]
         return found
 
@@ -107,10 +107,7 @@ class AnySpelling(Spelling):
     """All sequences of tokens that spell a text: the usual mask."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        if not tokenizer.model.is_byte_level:
-            raise ModelError(
-                "constraints need a model whose initial symbols are the 256 bytes, and this one has others"
-            )
+        check_bytes(tokenizer)
         left_out = added_ids(tokenizer)
         tokens = {data: token for token, data in tokenizer.model.tokens.items() if data and token not in left_out}
         states: Any = _NoBorders()
@@ -131,6 +128,12 @@ class AnySpelling(Spelling):
     def follow(self, place: Place, token: int) -> list[Place]:
         """Return the one place."""
         return [place]
+
+
+def check_bytes(tokenizer: Tokenizer) -> None:
+    """Raise ModelError unless a tokenizer's tokens are bytes of the text."""
+    if not tokenizer.model.is_byte_level:
+        raise ModelError("constraints need a model whose initial symbols are the 256 bytes, and this one has others")
 
 
 def added_ids(tokenizer: Tokenizer) -> set[int]:

@@ -1,7 +1,8 @@
 """Texts that go on: which ids can begin the encoding of a text of which only the beginning is known, and what follows.
 
-`BPETokenizer.covers` is here: `piece_borders.py` guesses where the pattern will cut, `byte_states.py` reads a text with
-these guesses, `valid_tokens.py` says which tokens can come next, and `definition.py` is what all are compared with.
+`BPETokenizer.covers` is here: `served.py` says for which tokenizers, `piece_borders.py` guesses where the pattern will
+cut, `byte_states.py` reads a text with these guesses, `valid_tokens.py` says which tokens can come next, and
+`definition.py` is what all are compared with.
 `ByteModel` makes a model of bytes from a model of tokens. It may import `core` and the layers below it. Begin with
 `covers.py`.
 """

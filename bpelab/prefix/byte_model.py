@@ -14,13 +14,15 @@ Cost: a call of the model for each sequence of tokens inside the prompt with whi
 
 from collections.abc import Iterable
 
+from .._support.numpy_import import np
 from ..core.tokenizer import Tokenizer
 from .answers import CoverShares, NextBytes, TextProbability
 from .covers import as_bytes, branches
 from .model_calls import Logits, ModelCalls
-from .weighing import Ids, Weights, common_beginning, weigh
+from .valid_tokens import valid_tokens
+from .weighing import Ids, Numbers, Weights, common_beginning, weigh
 
-END = -1
+END = 256
 """Beside bytes, what can come next: the end of the text."""
 
 
@@ -48,8 +50,8 @@ class ByteModel:
     >>> max(after.probabilities, key=after.probabilities.get) == ord("w"), after.evaluations
     (True, 2)
 
-    One thread at a time may ask it. Its methods raise as `BPETokenizer.covers` does, and BackendError for logits that
-    aren't numbers, or too few.
+    It needs NumPy. One thread at a time may ask it. Its methods raise as `BPETokenizer.covers` does, and BackendError
+    for logits that aren't numbers, or too few.
     """
 
     def __init__(
@@ -68,13 +70,15 @@ class ByteModel:
 
     def next_bytes(self, prompt: str | bytes) -> NextBytes:
         """Return the probability of each next byte. Bytes may end inside a character."""
-        data, tokens, before = as_bytes(prompt), self.tokenizer.model.tokens, self.calls.count
-        wanted: dict[Ids, list[tuple[int, int]]] = {}
-        for branch in branches(self.tokenizer, data, beyond=True):
-            at = len(data) - branch.end
-            wanted[branch.ids] = [(token, tokens[token][at]) for token in branch.last]
+        data, last, before = as_bytes(prompt), valid_tokens(self.tokenizer).arrays, self.calls.count
+        wanted: dict[Ids, tuple[Numbers, Numbers]] = {}
+        for branch in branches(self.tokenizer, data, beyond=True, arrays=True):
+            tokens = np.asarray(branch.beyond)
+            wanted[branch.ids] = tokens, last.bytes_at(tokens, len(data) - branch.end)
         if self.stop and (whole := self._encoded(data)) is not None:
-            wanted.setdefault(whole, []).extend((token, END) for token in self.stop)
+            tokens, bytes_after = wanted.get(whole, (np.empty(0, np.int64), np.empty(0, np.int64)))
+            ends = np.array(sorted(self.stop), np.int64)
+            wanted[whole] = np.append(tokens, ends), np.append(bytes_after, np.full(len(ends), END))
         found = weigh(self.calls.row, wanted, common_beginning(wanted), self.max_evaluations)
         shares = found.shares()
         end = shares.pop(END, 0.0)
@@ -142,10 +146,12 @@ class ByteModel:
 
     def _weigh_covers(self, data: bytes) -> tuple[list[Ids], Ids, Weights]:
         """Return the covers, the ids that all begin with, and their weights after these, by the cover's number."""
-        covers = [(*branch.ids, token) for branch in branches(self.tokenizer, data) for token in branch.last]
-        wanted: dict[Ids, list[tuple[int, int]]] = {}
-        for number, cover in enumerate(covers):
-            wanted.setdefault(cover[:-1], []).append((cover[-1], number))
+        covers = list[Ids]()
+        wanted: dict[Ids, tuple[Numbers, Numbers]] = {}
+        for branch in branches(self.tokenizer, data, arrays=True):
+            tokens = np.append(np.array(branch.ending, np.int64), branch.beyond)
+            wanted[branch.ids] = tokens, np.arange(len(covers), len(covers) + len(tokens))
+            covers += [(*branch.ids, token) for token in tokens.tolist()]
         root = common_beginning(wanted)
         return covers, root, weigh(self.calls.row, wanted, root, self.max_evaluations)
 

@@ -8,14 +8,25 @@ automaton may be the guesses about piece borders (`piece_borders.py`), or a regu
 Cost: a look-up for each byte; a state is computed when it is first reached.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
+from enum import IntEnum
 from itertools import count
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from .borders import Borders
 from .character_kinds import CharacterKinds, code_points
-from .piece_borders import Guess, PieceBorders
 
 DEAD = -1
+
+
+class Token(IntEnum):
+    """What kind of token the bytes are read as."""
+
+    ORDINARY = 0
+    ADDED = 1
+    BYTE = 2  # of a character that the vocabulary doesn't have
+
+
 Spot = TypeVar("Spot", bound=Hashable)
 
 
@@ -37,7 +48,7 @@ class ByteStates(Generic[Spot]):
         self._numbers: dict[tuple[frozenset[Spot], bytes], int] = {}
         self._states: dict[int, tuple[frozenset[Spot], bytes]] = {}
         self._unused = count()
-        self._known: dict[int, int] = {}
+        self._known: dict[tuple[Token, int], int] = {}
         self.start = self.number(frozenset([automaton.start]))
 
     def places(self, state: int) -> frozenset[Spot]:
@@ -49,14 +60,14 @@ class ByteStates(Generic[Spot]):
         """Return the places in a state; inside a character, those before it."""
         return self._states[state][0]
 
-    def read(self, state: int, byte: int) -> int:
+    def read(self, state: int, byte: int, token: Token = Token.ORDINARY) -> int:
         """Return the state after one more byte; DEAD if there is none."""
-        found = self._known.get(state << 8 | byte)
+        found = self._known.get((token, state << 8 | byte))
         if found is None:
             places, begun = self._states[state]
             if bool(begun) != (0x80 <= byte < 0xC0):  # a character goes on with these bytes, and begins with others
                 return DEAD
-            found = self._known[state << 8 | byte] = self._after(places, begun + bytes([byte]))
+            found = self._known[token, state << 8 | byte] = self._after(places, begun + bytes([byte]), token)
         return found
 
     def read_all(self, state: int, data: bytes) -> int:
@@ -78,24 +89,45 @@ class ByteStates(Generic[Spot]):
             number = self._numbers.setdefault((places, begun), number)  # another thread may have been first
         return number
 
-    def _after(self, places: frozenset[Spot], data: bytes) -> int:
+    def _after(self, places: frozenset[Spot], data: bytes, token: Token) -> int:
         """Return the state after a character, or the first bytes of one."""
-        after, characters = self._automaton.after, self.characters
         try:
-            code_point = ord(data.decode())
+            character = data.decode()
         except UnicodeDecodeError as error:
             if error.reason != "unexpected end of data":
                 return DEAD
-            kinds = characters.kinds(*code_points(data))
-            going_on = frozenset(place for place in places if any(after(place, kind) for kind in kinds))
-            return self.number(going_on, characters.alike(data))
-        kind = characters.kind(code_point)
-        return self.number(frozenset(new for place in places for new in after(place, kind)))
+            kinds = self._kinds(data, token)
+            going_on = frozenset(place for place in places if any(self._reached(place, kind, token) for kind in kinds))
+            return self.number(going_on, self._begun(data))
+        if not self._occurs(character, token):
+            return DEAD
+        kind = self.characters.kind(ord(character))
+        return self.number(frozenset(new for place in places for new in self._reached(place, kind, token)))
+
+    def _reached(self, place: Spot, kind: int, token: Token) -> Sequence[Spot]:
+        return self._automaton.after(place, kind)
+
+    def _kinds(self, begun: bytes, token: Token) -> set[int]:
+        """Return the kinds of the characters that begin with these bytes."""
+        return self.characters.kinds(*code_points(begun))
+
+    def _begun(self, data: bytes) -> bytes:
+        """Return the first bytes of a character, or others with the same future."""
+        return self.characters.alike(data)
+
+    def _occurs(self, character: str, token: Token) -> bool:
+        return True
 
 
-class PieceStates(ByteStates[Guess]):
+class PieceStates(ByteStates[Any]):
     """The states of a text that is cut into pieces.
 
+    Args:
+        borders: the guesses about where.
+        spelled: the characters that the vocabulary has, if others are spelled byte by byte.
+        never: characters that no text has.
+
+    >>> from bpelab.prefix.piece_borders import PieceBorders
     >>> from bpelab.regex.dfa import dfa_for
     >>> states = PieceStates(PieceBorders(dfa_for("[a-z]+|[^a-z]")))
     >>> letter = states.read(states.start, ord("a"))
@@ -107,18 +139,48 @@ class PieceStates(ByteStates[Guess]):
     False
     """
 
-    def __init__(self, borders: PieceBorders) -> None:
-        self._borders = borders
-        self._closed: dict[int, int] = {}
+    def __init__(
+        self, borders: Borders[Any], spelled: Collection[str] = frozenset(), never: Collection[str] = ()
+    ) -> None:
         super().__init__(borders)
+        self._borders, self._spelled, self._never = borders, spelled, never
+        self._closed: dict[int, int] = {}
+        self._unspelled: dict[bytes, set[int]] = {}
 
     def close(self, state: int) -> int:
         """Return the state after the end of a piece here; DEAD if none can end."""
         if state not in self._closed:
-            ended = (guess._replace(border=True) for guess in self.places(state))
-            self._closed[state] = self.number(frozenset(filter(self._borders.is_possible, ended)))
+            ended = frozenset(new for guess in self.places(state) for new in self._borders.closed(guess))
+            self._closed[state] = self.number(ended)
         return self._closed[state]
 
     def can_end(self, state: int) -> bool:
         """Return whether the text can end here."""
         return any(map(self._borders.can_end, self.places(state)))
+
+    def _reached(self, place: Any, kind: int, token: Token) -> list[Any]:
+        is_added, added = self._borders.is_added, token is Token.ADDED
+        return [new for new in self._borders.after(place, kind) if is_added(new) == added]
+
+    def _kinds(self, begun: bytes, token: Token) -> set[int]:
+        """Return the kinds of the characters that begin with these bytes; of a BYTE, those that have no token."""
+        every = super()._kinds(begun, token)
+        if token is not Token.BYTE:
+            return every
+        if begun not in self._unspelled:
+            first, last = code_points(begun)
+            found = set[int]()
+            for point in range(first, last + 1):
+                if found == every:
+                    break
+                if not 0xD800 <= point < 0xE000 and chr(point) not in self._spelled:
+                    found.add(self.characters.kind(point))
+            self._unspelled[begun] = found
+        return self._unspelled[begun]
+
+    def _begun(self, data: bytes) -> bytes:
+        """Return the bytes; those with the same kinds only if no character counts for itself."""
+        return data if self._spelled or self._never else super()._begun(data)
+
+    def _occurs(self, character: str, token: Token) -> bool:
+        return character not in self._never and not (token is Token.BYTE and character in self._spelled)

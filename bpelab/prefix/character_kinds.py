@@ -2,6 +2,9 @@
 
 from array import array
 
+from ..errors import ModelError
+
+MAX_KINDS = 256
 SURROGATES = range(0xD8, 0xE0)
 """Blocks of 256 code points that occur in no valid text."""
 FIRST_OF_LENGTH = {2: 0x80, 3: 0x800, 4: 0x10000}
@@ -39,6 +42,24 @@ class CharacterKinds:
         else:
             key = self.stage1[first >> 8 : (last >> 8) + 1].tobytes()
         return self._alike.setdefault((last - first, key), begun)
+
+
+def told_apart_by_both(one: CharacterKinds, other: CharacterKinds) -> tuple[CharacterKinds, list[tuple[int, int]]]:
+    """Return the kinds that two automata tell apart together, and for each the kind that it is to either.
+
+    Raises ModelError for more than 256.
+    """
+    blocks: dict[tuple[int, int], int] = {}
+    stage1 = array("i", [blocks.setdefault(pair, len(blocks)) for pair in zip(one.stage1, other.stage1)])
+    numbers: dict[tuple[int, int], int] = {}
+    rows = [
+        numbers.setdefault(pair, len(numbers))
+        for first, second in blocks
+        for pair in zip(one.stage2[first << 8 : first + 1 << 8], other.stage2[second << 8 : second + 1 << 8])
+    ]
+    if len(numbers) > MAX_KINDS:
+        raise ModelError(f"this needs at most {MAX_KINDS} kinds of characters, and the added tokens make them more")
+    return CharacterKinds(stage1, bytes(rows)), list(numbers)
 
 
 def code_points(begun: bytes) -> tuple[int, int]:

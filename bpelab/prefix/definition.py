@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from ..core.tokenizer import Tokenizer
+from .served import token_texts
 
 
 def covers_by_definition(tokenizer: Tokenizer, data: bytes, alphabet: Iterable[str], length: int) -> list[list[int]]:
@@ -29,9 +30,10 @@ def covers_by_definition(tokenizer: Tokenizer, data: bytes, alphabet: Iterable[s
 
 def first_cover(tokenizer: Tokenizer, ids: list[int], data: bytes) -> tuple[int, ...]:
     """Return the first of these ids whose tokens have at least as many bytes as `data`."""
-    size = 0
+    served = token_texts(tokenizer)
+    size = -len(served.prefix) if data else 0
     for count, token in enumerate(ids):
         if size >= len(data):
             return tuple(ids[:count])
-        size += len(tokenizer.model.tokens[token])
+        size += len(served.texts[token])
     return tuple(ids)

@@ -1,14 +1,14 @@
 """Calls of a model: from ids to the log-probabilities of the next token, counted, and kept for a while."""
 
 import math
-from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
+from .._support.numpy_import import NDArray, np
 from ..errors import BackendError
 from .weighing import Ids, Row
 
-Logits = Callable[[list[int]], Sequence[float]]
+Logits = Callable[[list[int]], Sequence[float] | NDArray[np.float32] | NDArray[np.float64]]
 
 
 class ModelCalls:
@@ -38,18 +38,18 @@ class ModelCalls:
 
     def log_probability(self, ids: Ids) -> float:
         """Return the logarithm of the probability of ids, one after the other."""
-        return math.fsum([self.row(ids[:at])[token] for at, token in enumerate(ids)])
+        return math.fsum([float(self.row(ids[:at])[token]) for at, token in enumerate(ids)])
 
 
-def log_probabilities(logits: Sequence[float]) -> Row:
+def log_probabilities(logits: Sequence[float] | NDArray[np.float32] | NDArray[np.float64]) -> Row:
     """Return the logarithms of the probabilities: logits, made to add up to 1.
 
     >>> [round(math.exp(each), 2) for each in log_probabilities([1.0, 1.0, -math.inf, 2.0])]
     [0.21, 0.21, 0.0, 0.58]
     """
-    row = array("d", logits)
-    top = max(row)
+    row = np.asarray(logits, np.float64)
+    top = float(row.max())
     if not math.isfinite(top):
         raise BackendError(f"the model's largest logit is {top}, and has to be a number: its weights may be damaged")
-    whole = top + math.log(math.fsum([math.exp(each - top) for each in row]))
-    return array("d", [each - whole for each in row])
+    found: Row = row - (top + math.log(np.exp(row - top).sum()))
+    return found

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..errors import PatternError
 from ..regex.dfa import DFA
+from .borders import Borders
 from .character_kinds import CharacterKinds
 
 START, GAP = -1, 0
@@ -35,7 +36,7 @@ class Guess(NamedTuple):
     entry: int
 
 
-class PieceBorders:
+class PieceBorders(Borders[Guess]):
     """The guesses about where a pattern cuts. `start` is the only one at the start of a text.
 
     >>> from bpelab.regex.dfa import dfa_for
@@ -49,38 +50,23 @@ class PieceBorders:
     """
 
     def __init__(self, dfa: DFA) -> None:
+        super().__init__(CharacterKinds(dfa.stage1, dfa.stage2))
         self._trans, self._width, self._entries = dfa.trans, dfa.width, dfa.entries
-        self.characters = CharacterKinds(dfa.stage1, dfa.stage2)
-        self._kinds = self.characters.kinds(0, 0x10FFFF)
-        if any(self._step(entry, kind) & 1 for entry in set(self._entries) for kind in self._kinds):
+        if any(self._step(entry, kind) & 1 for entry in set(self._entries) for kind in self.every_kind):
             raise PatternError("a pattern that can match the empty string cuts at places that no character shows")
-        self._possible: dict[Guess, bool] = {}
         self.start = Guess(True, START, frozenset(), self._entries[-1])
 
+    def is_added(self, guess: Guess) -> bool:
+        """Return False: there are no added tokens."""
+        return False
+
+    def all_closed(self, guess: Guess) -> list[Guess]:
+        """Return the guesses that a piece ends here, possible or not."""
+        return [] if guess.border else [guess._replace(border=True)]
+
     def can_end(self, guess: Guess) -> bool:
-        """Return whether the guess is true if the text ends here."""
+        """Return whether the text can end here."""
         return guess.border and self._without_match(guess, self._width - 1) is not None
-
-    def after(self, guess: Guess, kind: int) -> list[Guess]:
-        """Return the guesses after a character of this kind: in the piece that goes on, or that begins at a border."""
-        return [new for new in self._after(guess, kind) if self.is_possible(new)]
-
-    def is_possible(self, guess: Guess) -> bool:
-        """Return whether some text that follows makes the guess true."""
-        if guess not in self._possible:
-            seen, waiting = {guess}, [guess]
-            for at in waiting:
-                if self._possible.get(at) or self.can_end(at):
-                    self._possible[guess] = True
-                    break
-                following = [] if at.border else [at._replace(border=True)]
-                following += [new for kind in self._kinds for new in self._after(at, kind)]
-                fresh = {new for new in following if new not in seen and self._possible.get(new, True)}
-                seen |= fresh
-                waiting += fresh
-            else:
-                self._possible.update(dict.fromkeys(seen, False))
-        return self._possible[guess]
 
     def _step(self, state: int, kind: int) -> int:
         return self._trans[state * self._width + kind]
@@ -95,7 +81,7 @@ class PieceBorders:
             steps.append(last & ~1)
         return None if any(step & 1 for step in steps) else frozenset([step >> 1 for step in steps if step])
 
-    def _after(self, guess: Guess, kind: int) -> list[Guess]:
+    def all_after(self, guess: Guess, kind: int) -> list[Guess]:
         """Return the guesses after a character of this kind, possible or not."""
         no_match, entry = self._without_match(guess, kind), self._entries[kind]
         if no_match is None:

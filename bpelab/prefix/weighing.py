@@ -8,15 +8,16 @@ Cost: a call for each node.
 """
 
 import math
-from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TypeAlias
+
+from .._support.numpy_import import NDArray, np
 
 Ids = tuple[int, ...]
-Row: TypeAlias = "array[float]"
+Row = NDArray[np.float64]
 """Log-probabilities by id."""
+Numbers = NDArray[np.int64]
 
 
 @dataclass
@@ -49,12 +50,10 @@ class Weights:
         return math.exp(unvisited - log_sum([unvisited, self.log_total])) if self.unvisited else 0.0
 
 
-def weigh(
-    row_of: Callable[[Ids], Row], wanted: Mapping[Ids, Sequence[tuple[int, int]]], root: Ids, most: int
-) -> Weights:
+def weigh(row_of: Callable[[Ids], Row], wanted: Mapping[Ids, tuple[Numbers, Numbers]], root: Ids, most: int) -> Weights:
     """Add up the probabilities, given `root`, of all wanted sequences, in at most `most` calls of `row_of`.
 
-    `wanted` maps the ids before a last token to (last token, key) pairs; all begin with `root`.
+    `wanted` maps ids to the tokens after them and the keys of these, small numbers; all ids begin with `root`.
     """
     children: dict[Ids, set[Ids]] = {}
     for ids in wanted:
@@ -65,12 +64,27 @@ def weigh(
         most -= 1
         unlikely, ids = heappop(waiting)
         row = row_of(ids)
-        for token, key in wanted.get(ids, ()):
-            found.terms.setdefault(key, []).append(row[token] - unlikely)
+        if ids in wanted:
+            tokens, keys = wanted[ids]
+            for key, term in sums_by_key(row[tokens] - unlikely, keys):
+                found.terms.setdefault(key, []).append(term)
         for child in children.get(ids, ()):
-            heappush(waiting, (unlikely - row[child[-1]], child))
+            heappush(waiting, (unlikely - float(row[child[-1]]), child))
     found.unvisited = [-unlikely for unlikely, _ in waiting]
     return found
+
+
+def sums_by_key(logarithms: Row, keys: Numbers) -> Iterator[tuple[int, float]]:
+    """Yield each key with the logarithm of the sum of its numbers, which are given by their logarithms.
+
+    >>> [(key, round(math.exp(each))) for key, each in sums_by_key(np.log([2.0, 4.0, 3.0]), np.array([7, 1, 7]))]
+    [(1, 4), (7, 5)]
+    """
+    top = max(float(logarithms.max(initial=-math.inf)), -1e300)  # if all are 0, not -inf: the differences are numbers
+    with np.errstate(divide="ignore"):
+        sums = np.log(np.bincount(keys, np.exp(logarithms - top))) + top
+    present = np.unique(keys)
+    yield from zip(present.tolist(), sums[present].tolist())
 
 
 def common_beginning(sequences: Collection[Ids]) -> Ids:

@@ -2,7 +2,7 @@
 
 import math
 import random
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -14,9 +14,10 @@ from bpelab.chat import ChatSession
 from bpelab.errors import BackendError
 from bpelab.prefix import ByteModel, CoverShares, TextProbability
 from bpelab.prefix.definition import first_cover
+from bpelab.prefix.served import token_texts
 
 from ..conftest import amount
-from .random_vocabularies import random_beginning, random_case
+from .random_vocabularies import END as END_TOKEN, SENTENCEPIECE, random_beginning, random_case, random_sentencepiece
 
 CASES = [  # as in random_vocabularies, with fewer characters, so that longer texts can be tried
     (None, "abécè", "abé"),
@@ -27,7 +28,8 @@ CASES = [  # as in random_vocabularies, with fewer characters, so that longer te
     ("a{0,2}b|a", "abcd", "abc"),
     (r"(?<=a)b+|[^b]c?", "abcd", "abc"),
 ]
-END = 300
+END = END_TOKEN.id
+ROWS = 410
 LONGER = 4
 T = BPETokenizer.train("low lower lowest " * 9, 262)
 
@@ -35,7 +37,7 @@ T = BPETokenizer.train("low lower lowest " * 9, 262)
 class Table:
     """A model whose logits depend on the last id and on how many there are, at random; only `possible` ids are."""
 
-    def __init__(self, seed, possible, rows=END + 1):
+    def __init__(self, seed, possible, rows=ROWS):
         self.seed, self.possible, self.rows = seed, list(possible), rows
         self.known = {}
 
@@ -76,11 +78,15 @@ def by_definition(tokenizer, table, data, alphabet):
     return {byte: weight / whole for byte, weight in weights.items()}, end / whole
 
 
-@given(st.integers(0, 2**32))
-def test_it_is_that_of_the_definition(seed):
+KINDS = [partial(random_case, cases=CASES), partial(random_sentencepiece, cases=SENTENCEPIECE[:4])]
+
+
+@given(st.integers(0, 2**32), st.sampled_from(KINDS))
+def test_it_is_that_of_the_definition(seed, kind):
     rng = random.Random(seed)
-    tokenizer, alphabet = random_case(rng, CASES, special_tokens={"<|end|>": END})
-    ids = [token for token, spelled in tokenizer.model.tokens.items() if set(spelled) <= set(alphabet.encode())]
+    tokenizer, alphabet = kind(rng, special=(END_TOKEN,))
+    texts = token_texts(tokenizer).texts
+    ids = [token for token, spelled in texts.items() if set(spelled) <= set(alphabet.encode())]
     assert len(ids) < 30
     table = Table(seed, [*ids, END])
     byte_model = ByteModel(table.logits, tokenizer, stop=[END])
@@ -94,12 +100,13 @@ def test_it_is_that_of_the_definition(seed):
         assert found.missing == 0
 
 
-@given(st.integers(0, 2**32))
-def test_how_probable_a_text_and_its_covers_are(seed):
+@given(st.integers(0, 2**32), st.sampled_from(KINDS))
+def test_how_probable_a_text_and_its_covers_are(seed, kind):
     rng = random.Random(seed)
-    tokenizer, alphabet = random_case(rng, CASES)
+    tokenizer, alphabet = kind(rng)
     data = random_beginning(rng, alphabet)
-    table = Table(seed, tokenizer.model.tokens)
+    texts = token_texts(tokenizer).texts
+    table = Table(seed, texts, max(texts) + 1)
     byte_model = ByteModel(table.logits, tokenizer)
     expected = {tuple(ids): table.probability(ids) for ids in tokenizer.covers(data)}
     found = byte_model.probability(data)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from .._support.numpy_import import NDArray, np
 
-MAX_KNOWN = 512
+MAX_KNOWN = 128
 """The most tokens whose successors are kept, each as one byte for each id."""
 MAX_RANK = np.iinfo(np.int64).max
 NO_MERGES: NDArray[np.int64] = np.zeros((3, 0), np.int64)
