@@ -37,8 +37,8 @@ class Constraint:
 
     Attributes:
         tokenizer: the model's.
-        canonical: whether only the ids are allowed to which the tokenizer encodes the text, by itself. Texts that contain
-            an added token, special or not, are left out.
+        canonical: whether only the ids are allowed to which the tokenizer encodes the text, by itself. Texts that
+            contain an added token, special or not, are left out.
 
     >>> from bpelab import BPETokenizer
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
