@@ -371,7 +371,12 @@ class ChatSession:
             return model.next_bytes(prompt)
 
     def probability(
-        self, text: str | bytes, message: str | Sequence[Message] | None = None, **options: Any
+        self,
+        text: str | bytes,
+        message: str | Sequence[Message] | None = None,
+        *,
+        spellings: bool = False,
+        **options: Any,
     ) -> TextProbability:
         """Return how probable it is that the model's text begins with this one; see `ByteModel.probability`.
 
@@ -384,7 +389,7 @@ class ChatSession:
         """
         model = self.byte_model(message, **options)
         with self._turns.take(ActiveResponse(self.tokenizer)):
-            return model.probability(text)
+            return model.probability(text, spellings=spellings)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 

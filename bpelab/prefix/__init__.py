@@ -3,8 +3,8 @@
 `BPETokenizer.covers` is here: `served.py` says for which tokenizers, `piece_borders.py` guesses where the pattern will
 cut, `byte_states.py` reads a text with these guesses, `valid_tokens.py` says which tokens can come next, and
 `definition.py` is what all are compared with.
-`ByteModel` makes a model of bytes from a model of tokens. It may import `core` and the layers below it. Begin with
-`covers.py`.
+`ByteModel` makes a model of bytes from a model of tokens, and `ensemble` one of several. It may import `core` and the
+layers below it. Begin with `covers.py`.
 """
 
 from typing import TYPE_CHECKING
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
         TextProbability as TextProbability,
     )
     from .byte_model import ByteModel as ByteModel
+    from .ensembles import Ensemble as Ensemble, ensemble as ensemble
 
 _HOMES = {
     "ByteModel": "byte_model",
     "CoverShares": "answers",
+    "Ensemble": "ensembles",
     "NextBytes": "answers",
     "TextProbability": "answers",
+    "ensemble": "ensembles",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604

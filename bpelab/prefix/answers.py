@@ -42,9 +42,13 @@ class TextProbability:
         log_covers: the logarithm of the probability of all the text's covers together.
         log_canonical: that of the ids alone to which the text is encoded, if it ends there; None inside a character.
         evaluations, missing: as in NextBytes; `log_covers` may be too small by the share `missing`.
+        log_spellings: that of all sequences of tokens that spell the text, or a longer one; None if not asked for.
+        missing_spellings: the share by which it may be too small, since `max_evaluations` was reached.
     """
 
     log_covers: float
     log_canonical: float | None
     evaluations: int
     missing: float
+    log_spellings: float | None = None
+    missing_spellings: float = 0.0

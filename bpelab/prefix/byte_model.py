@@ -5,8 +5,9 @@ bytes is that of all their covers together, since every text that begins with th
 probability of a byte after a prompt is the share of the texts that begin with both among those that begin with the
 prompt; so nothing depends on how the prompt would be cut into tokens if it ended there.
 
-A model may also produce ids that no text is encoded to. These spellings don't count here: there are too many to add
-up, and a model is trained on encodings. What it gives to other spellings is shared among these.
+A model may also produce ids that no text is encoded to. These spellings count only in `probability`, where they are
+asked for (`all_spellings.py`): there are too many to add up, and a model is trained on encodings. What it gives to
+other spellings is shared among the covers.
 
 Cost: a call of the model for each sequence of tokens inside the prompt with which two covers begin. Sources: those of
 `covers.py`; Hayase et al. count encodings alone, too, and Vieira et al. all spellings.
@@ -14,8 +15,11 @@ Cost: a call of the model for each sequence of tokens inside the prompt with whi
 
 from collections.abc import Iterable
 
+from .._support.lazy_property import cached_property
 from .._support.numpy_import import np
+from .._support.validate import check_flags
 from ..core.tokenizer import Tokenizer
+from .all_spellings import AllSpellings
 from .answers import CoverShares, NextBytes, TextProbability
 from .covers import as_bytes, branches
 from .model_calls import Logits, ModelCalls
@@ -130,19 +134,41 @@ class ByteModel:
         shares = {covers[number]: share for number, share in likeliest}
         return CoverShares(shares, self.calls.count - before, found.missing)
 
-    def probability(self, text: str | bytes) -> TextProbability:
+    def probability(self, text: str | bytes, *, spellings: bool = False) -> TextProbability:
         """Return how probable it is that the model's text begins with this one, and how probable its own ids are.
 
-        Cost: a call for each token.
+        With `spellings`, all sequences of tokens that spell it are added up, too, with up to `max_evaluations` calls of
+        the model. Cost without them: a call for each token.
+
+        >>> import math
+        >>> from bpelab import BPETokenizer
+        >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=258)
+        >>> found = ByteModel(lambda ids: [0.0] * 258, tokenizer).probability("lo", spellings=True)
+        >>> [
+        ...     round(math.exp(each) * 258, 3) for each in (found.log_covers, found.log_spellings)
+        ... ]  # `lo`, `low`; `l`, `o`
+        [2.0, 2.004]
         """
+        check_flags(spellings=spellings)
         data, before = as_bytes(text), self.calls.count
         if not data:
-            return TextProbability(0.0, 0.0, 0, 0.0)
+            return TextProbability(0.0, 0.0, 0, 0.0, *((0.0, 0.0) if spellings else ()))
         _, root, found = self._weigh_covers(data)
         log_covers = found.log_total + self.calls.log_probability(root)
         ids = self._encoded(data)
         log_canonical = None if ids is None else self.calls.log_probability(ids)
-        return TextProbability(log_covers, log_canonical, self.calls.count - before, found.missing)
+        every = self._all_spellings.weigh(self.calls.row, data, self.max_evaluations) if spellings else None
+        return TextProbability(
+            log_covers,
+            log_canonical,
+            self.calls.count - before,
+            found.missing,
+            *(() if every is None else (every.log_total, every.missing)),
+        )
+
+    @cached_property
+    def _all_spellings(self) -> AllSpellings:
+        return AllSpellings(self.tokenizer)
 
     def _weigh_covers(self, data: bytes) -> tuple[list[Ids], Ids, Weights]:
         """Return the covers, the ids that all begin with, and their weights after these, by the cover's number."""

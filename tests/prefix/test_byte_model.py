@@ -126,6 +126,46 @@ def test_how_probable_a_text_and_its_covers_are(seed, kind):
         assert found.log_canonical <= found.log_covers + 1e-9
 
 
+@given(st.integers(0, 2**32), st.sampled_from(KINDS))
+def test_all_spellings_of_a_text(seed, kind):
+    rng = random.Random(seed)
+    tokenizer, alphabet = kind(rng)
+    data = random_beginning(rng, alphabet)[:4]
+    served = token_texts(tokenizer)
+    table = Table(seed, served.texts, max(served.texts) + 1)
+    texts = {
+        token: text for token, text in served.texts.items() if text and token not in tokenizer.special_tokens.values()
+    }
+
+    def spelled(ids, rest):
+        """The probabilities of what spells the rest, one token after the other."""
+        for token, text in texts.items():
+            if text.startswith(rest):
+                yield table.probability([*ids, token])
+            elif rest.startswith(text):
+                yield from spelled([*ids, token], rest[len(text) :])
+
+    try:
+        found = ByteModel(table.logits, tokenizer, max_evaluations=1000).probability(data, spellings=True)
+    except ValueError:  # bytes that no text begins with, after they were cut
+        return
+    assert found.missing_spellings == 0 and found.log_spellings >= found.log_covers - 1e-9
+    expected = math.fsum(spelled([], served.prefix + data)) if data else 1
+    assert math.exp(found.log_spellings) == pytest.approx(expected, rel=1e-9)
+    few = ByteModel(table.logits, tokenizer, max_evaluations=2).probability(data, spellings=True)
+    low = math.exp(few.log_spellings)
+    assert low <= expected * (1 + 1e-9)
+    assert few.missing_spellings == 1 or expected <= low / (1 - few.missing_spellings) * (1 + 1e-9)
+
+
+def test_spellings_are_asked_for():
+    byte_model = ByteModel(lambda ids: [0.0] * 262, T)
+    assert byte_model.probability("low").log_spellings is None
+    assert byte_model.probability("", spellings=True) == TextProbability(0.0, 0.0, 0, 0.0, 0.0, 0.0)
+    with pytest.raises(TypeError, match="spellings is True or False, not 'yes'"):
+        byte_model.probability("low", spellings="yes")
+
+
 def test_nothing_is_certain():
     byte_model = ByteModel(lambda ids: [0.0] * 262, T)
     assert byte_model.probability("") == TextProbability(0.0, 0.0, 0, 0.0)

@@ -1,0 +1,70 @@
+"""All spellings of a text, also those that no text is encoded to: their probabilities, added up.
+
+A model may write `t`, `he` where the tokenizer makes `the`. The number of such sequences grows exponentially with the
+text, so the likeliest are followed first, in at most so many calls of the model; what wasn't followed bounds what is
+missing.
+
+Cost: a call for each sequence of tokens inside the text that is followed.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+
+from .._support.numpy_import import np
+from ..core.tokenizer import Tokenizer
+from .served import token_texts
+from .weighing import Ids, Row, Weights, log_sum
+
+
+class AllSpellings:
+    """The tokens of a tokenizer by the bytes that they spell; special tokens spell none.
+
+    >>> from bpelab import BPETokenizer
+    >>> spellings = AllSpellings(BPETokenizer.train("low lower lowest " * 9, vocab_size=258))
+    >>> list(spellings.inside(b"low")), spellings.ending(b"lo")
+    ([(108, 1), (256, 2)], [256, 257])
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        served = token_texts(tokenizer)
+        special = {token.id for token in tokenizer.spec.special_tokens.tokens if token.special}
+        texts = sorted((text, token) for token, text in served.texts.items() if text and token not in special)
+        self._prefix = served.prefix
+        self._texts, self._ids = [text for text, _ in texts], [token for _, token in texts]
+        self._longest = max(map(len, self._texts), default=0)
+
+    def inside(self, rest: bytes) -> Iterator[tuple[int, int]]:
+        """Yield the tokens with which `rest` begins, but for those that are all of it, and their sizes."""
+        for size in range(1, min(len(rest), self._longest + 1)):
+            begun = rest[:size]
+            at = bisect_left(self._texts, begun)
+            while at < len(self._texts) and self._texts[at] == begun:
+                yield self._ids[at], size
+                at += 1
+
+    def ending(self, rest: bytes) -> list[int]:
+        """Return the tokens that begin with `rest`."""
+        at = end = bisect_left(self._texts, rest)
+        while end < len(self._texts) and self._texts[end].startswith(rest):
+            end += 1
+        return self._ids[at:end]
+
+    def weigh(self, row_of: Callable[[Ids], Row], data: bytes, most: int) -> Weights:
+        """Add up the probabilities of all sequences that spell a text that begins with `data`, under the key 0.
+
+        Their last token is the first that reaches the end of the data. `row_of` is called at most `most` times.
+        """
+        whole = self._prefix + data
+        found, waiting = Weights({0: []}), [(-0.0, 0, Ids())]
+        while waiting and most > 0:
+            most -= 1
+            unlikely, end, ids = heappop(waiting)
+            row, rest = row_of(ids), whole[end:]
+            if last := self.ending(rest):
+                found.terms[0].append(log_sum((row[np.array(last)] - unlikely).tolist()))
+            for token, size in self.inside(rest):
+                if row[token] > -np.inf:
+                    heappush(waiting, (unlikely - float(row[token]), end + size, (*ids, token)))
+        found.unvisited = [-unlikely for unlikely, _, _ in waiting]
+        return found
