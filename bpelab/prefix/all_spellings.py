@@ -1,6 +1,6 @@
 """All spellings of a text, also those that no text is encoded to: their probabilities, added up.
 
-A model may write `t`, `he` where the tokenizer makes `the`. The number of such sequences grows exponentially with the
+A model may write "t", "he" where the tokenizer makes "the". The number of such sequences grows exponentially with the
 text, so the likeliest are followed first, in at most so many calls of the model; what wasn't followed bounds what is
 missing.
 
