@@ -457,10 +457,12 @@ ASKS_FOR_A_CLASS = {
     "formats/gguf_pre_match.py",
     "formats/gguf_save.py",
     "formats/tokenizer_json_save.py",
+    "prefix/served.py",
     "trainers/counting/by_tokenizer.py",
 }
 """Files outside the components' rooms that ask whether a component is of one class: what writes a format has to name
-it, and others take a shorter way for a class, or print it otherwise. Any other class takes the longer way."""
+it, others take a shorter way for a class, or print it otherwise, and covers refuse what they don't know. Any other class
+takes the longer way."""
 HOMES = ("normalizers", "pretokenizers", "decoders", "postprocessors", "native")
 
 
