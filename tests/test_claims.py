@@ -461,8 +461,8 @@ ASKS_FOR_A_CLASS = {
     "trainers/counting/by_tokenizer.py",
 }
 """Files outside the components' rooms that ask whether a component is of one class: what writes a format has to name
-it, others take a shorter way for a class, or print it otherwise, and covers refuse what they don't know. Any other class
-takes the longer way."""
+it, others take a shorter way for a class, or print it otherwise, and covers refuse the others. Any other class takes
+the longer way."""
 HOMES = ("normalizers", "pretokenizers", "decoders", "postprocessors", "native")
 
 
