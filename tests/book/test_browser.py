@@ -154,6 +154,6 @@ def test_no_row_of_the_table_of_claims_is_hidden_by_a_scroll_box(browser):
     tab = browser.new_page()
     tab.goto((HTML / "book" / "claims.html").as_uri(), wait_until="load")
     table = tab.locator(".bl-claims")
-    assert table.locator("tbody tr").count() == 34
+    assert table.locator("tbody tr").count() == 35
     assert table.evaluate("table => getComputedStyle(table).overflowY") == "visible"
     tab.close()

@@ -168,6 +168,18 @@ def talk(say=lambda said, turn: tiny_tokenizer().encode(f"{turn}. " + said)[:20]
     return ChatSession(backend=Scripted(say), tokenizer=tiny_tokenizer(), max_new_tokens=40)
 
 
+def shipped_bytes():
+    """The shipped model, which computes all ids each time: what is cached changes the last digits of its logits."""
+    session = ChatSession()
+    backend, model = session.backend, session.byte_model("Hi")
+
+    def logits(ids):
+        backend.next_logits([ids[0] ^ 1])
+        return backend.next_logits(ids)
+
+    return ByteModel(logits, session.tokenizer, before=model.before, stop=model.stop)
+
+
 MAKERS = {
     "MergePlayer": lambda text: MergePlayer(tokenizer(), text),
     "MergePlayer, one piece": lambda text: MergePlayer(tokenizer().model, text),
@@ -214,7 +226,7 @@ MAKERS = {
     "CostCalculator": lambda text: CostCalculator(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}, SHAPE),
     "CostCalculator, a price": lambda text: CostCalculator(text, {"one": tokenizer()}, SHAPE, 2.5),
     "CoverTree": lambda text: CoverTree(byte_model(), text),
-    "CoverTree, of the shipped model": lambda text: CoverTree(ChatSession().byte_model("Hi"), text),
+    "CoverTree, of the shipped model": lambda text: CoverTree(shipped_bytes(), text),
 }
 HOSTILE = [
     "",
