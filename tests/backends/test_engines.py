@@ -388,6 +388,7 @@ def test_float16_caches_for_what_is_not_float32(tmp_path, files):
 def test_a_conversion_is_kept(files, opened, capfd):
     """OpenVINO's: the first took half a minute. That of a model of which a file changed is none."""
     opened("openvino")
+    capfd.readouterr()
     kept = converted_folder(files)
     assert kept.parent == Path(cache_dir(), "openvino")
     made = (kept / "openvino_model.xml").stat().st_mtime_ns
