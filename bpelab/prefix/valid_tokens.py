@@ -141,13 +141,13 @@ class ValidTokens:
         """Return the places after a token that follows one place and isn't an added one; none if it can't."""
         if (state := self.states.read_all(place.state, self.tokens[token])) == DEAD:
             return []
-        if self.tokens[token] in self.whole:
-            closed = self.states.close(state) if place.last == NO_TOKEN else DEAD
-            return [] if closed == DEAD else [self.at_border(closed)]
-        if place.last != NO_TOKEN and not self.neighbours.fits(place.last, token):
-            return []
-        [(_, places)] = self.reached(place, [(token, state)])
-        return places
+        spelled, found = self.tokens[token], []
+        if place.last == NO_TOKEN and self.whole.get(spelled) == token and (closed := self.states.close(state)) != DEAD:
+            found.append(self.at_border(closed))
+        fits = place.last == NO_TOKEN or self.neighbours.fits(place.last, token)
+        if self.merged_ids.get(spelled) == token and fits:  # a token may be both
+            found += next(self.reached(place, [(token, state)]))[1]
+        return found
 
     def begins_whole(self, piece: bytes) -> list[int]:
         """Return the tokens with which a piece can be, or become, one that is taken whole."""

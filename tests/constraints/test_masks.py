@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 import regex
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from bpelab import BPEModel, BPETokenizer, ModelError, PatternError
 from bpelab.constraints import Constraint, language, product as module, state_table
@@ -32,6 +32,7 @@ def matching(pattern, alphabet):
     return [text for text in texts if regex.fullmatch(pattern, text)]
 
 
+@example(5254, True)  # a token that is merged, and also taken whole
 @given(st.integers(0, 2**32), st.booleans())
 def test_they_are_those_of_the_definition(seed, canonical):
     rng = random.Random(seed)
