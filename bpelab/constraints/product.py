@@ -22,7 +22,7 @@ from ..prefix.character_kinds import SURROGATES, CharacterKinds
 from ..prefix.valid_tokens import NO_TOKEN, Place, Places
 from ..regex.dfa import BLOCKS
 from .language import Language, Spot
-from .spellings import Canonical, Spelling
+from .spellings import Spelling
 from .state_table import Numbers, StateTable
 from .token_trie import Found
 
@@ -90,21 +90,21 @@ class Product:
             living = self._ending(walked)
             for at in self._uncertain(walked.tokens, living, piece):
                 token, after, state = (int(each[at]) for each in walked)
-                living[at] = self._lives(after, Place(state, token, self._longer(piece, token)))
+                living[at] = self._lives(after, Place(state, token, self.spelling.longer(piece, token)))
             self._fits[key] = np.sort(walked.tokens[living])
         return self._fits[key]
 
     def _uncertain(self, tokens: Numbers, living: NDArray[np.bool_], piece: bytes | None) -> list[int]:
         """Return the indices of tokens that can't end a piece, or perhaps not since the piece is a token as a whole."""
-        if not isinstance(self.spelling, Canonical):
+        if not self.spelling.has_pieces:
             return []
+        longer = self.spelling.longer
         also = (
-            [] if piece is None else [at for at, t in enumerate(tokens.tolist()) if self._longer(piece, t) is not None]
+            []
+            if piece is None
+            else [at for at, token in enumerate(tokens.tolist()) if longer(piece, token) is not None]
         )
         return sorted({*np.flatnonzero(~living).tolist(), *also})
-
-    def _longer(self, piece: bytes | None, token: int) -> bytes | None:
-        return self.spelling.valid.longer(piece, token) if isinstance(self.spelling, Canonical) else None
 
     def _walk(self, text: int, border: int) -> Found:
         key = text, border
@@ -126,12 +126,9 @@ class Product:
         """Return whether the text can be finished from a place."""
         if place.last == NO_TOKEN:
             return self._can_finish(text, place.state)
-        if not self._is_whole(place.piece) and self._ends(text, place.state):
+        if not self.spelling.is_whole(place.piece) and self._ends(text, place.state):
             return True
         return self._leads_to_a_border(text, place)
-
-    def _is_whole(self, piece: bytes | None) -> bool:
-        return piece is not None and isinstance(self.spelling, Canonical) and piece in self.spelling.valid.whole
 
     def _leads_to_a_border(self, text: int, place: Place) -> bool:
         """Return whether more tokens can follow until a piece ends from which the text can be finished."""

@@ -25,6 +25,7 @@ class Spelling(ABC):
         characters: the kinds that this automaton tells apart, if any.
         trie: the tokens inside pieces.
         whole: those that are valid only as whole pieces, if there are any.
+        has_pieces: whether a text is cut into pieces, which may not end everywhere.
     """
 
     start: Places
@@ -32,6 +33,7 @@ class Spelling(ABC):
     characters: tuple[CharacterKinds, ...] = ()
     trie: TokenTrie
     whole: TokenTrie | None = None
+    has_pieces = False
 
     @abstractmethod
     def close(self, state: int) -> int:
@@ -49,9 +51,19 @@ class Spelling(ABC):
         """Return those of the tokens that can follow the one before, in the same piece."""
         return tokens
 
+    def longer(self, piece: bytes | None, token: int) -> bytes | None:
+        """Return the bytes of a piece after one more token, as far as a place has to know them."""
+        return None
+
+    def is_whole(self, piece: bytes | None) -> bool:
+        """Return whether a piece is valid only as one token."""
+        return False
+
 
 class Canonical(Spelling):
     """The ids to which the tokenizer encodes some text, and no others. Raises as `valid_tokens` does."""
+
+    has_pieces = True
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         check_bytes(tokenizer)
@@ -89,6 +101,14 @@ class Canonical(Spelling):
             fits = neighbours.fitting(last, tokens)
         found: Numbers = tokens[fits]
         return found
+
+    def longer(self, piece: bytes | None, token: int) -> bytes | None:
+        """Return the bytes of a piece after one more token, as far as a place has to know them."""
+        return self.valid.longer(piece, token)
+
+    def is_whole(self, piece: bytes | None) -> bool:
+        """Return whether a piece is valid only as one token."""
+        return piece in self.valid.whole
 
 
 class _NoBorders:
