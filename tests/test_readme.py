@@ -208,10 +208,10 @@ def install_the_wheel(extras: str, wheels: Path, env: dict[str, str]) -> None:
     printed.shell(printed.FROM_WHEEL.replace("tiktoken", extras), wheels, env)
 
 
-def blocks_of_the_tour(*numbers: int) -> list[printed.Block]:
-    """The first block, which makes what the others use, and those of these numbers."""
+def blocks_of_the_tour(*names: str) -> list[printed.Block]:
+    """The first block, which makes what the others use, and the first that calls each of these names."""
     blocks = printed.python_blocks("book/using.md")
-    return [blocks[number] for number in (0, *numbers)]
+    return [blocks[0], *(next(block for block in blocks if f"{name}(" in block.text) for name in names)]
 
 
 @pytest.mark.slow
@@ -223,20 +223,22 @@ def test_from_a_wheel(folder, wheels, newcomer):
     install_the_wheel("tiktoken", wheels, newcomer)
     printed.python_session(folder, newcomer, "", blocks_of_the_tour())
     install_the_wheel("chat,tiktoken", wheels, newcomer)
-    printed.python_session(folder, newcomer, "", blocks_of_the_tour(2, 3, 4))
+    printed.python_session(
+        folder, newcomer, "", blocks_of_the_tour("StreamDecoder", "ChatSession", "Constraint.choices", "adapt_model")
+    )
     shutil.rmtree(folder / "my-tokenizer")
     install_the_wheel("chat,files,tiktoken", wheels, newcomer)
     printed.command_line(folder, newcomer, without=("bpelab bench",))  # which the test above does, with its packages
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("extras", "numbers"), [("hub,tiktoken", [1]), ("files,tiktoken", [5])])
-def test_an_extra_is_enough_for_its_blocks(extras, numbers, folder, wheels, newcomer):
+@pytest.mark.parametrize(("extras", "name"), [("hub,tiktoken", "from_huggingface"), ("files,tiktoken", "open_shards")])
+def test_an_extra_is_enough_for_its_blocks(extras, name, folder, wheels, newcomer):
     """`extras` are what the page names for the blocks."""
     encoding("cl100k_base")
     printed.put_yours(folder)
     install_the_wheel(extras, wheels, newcomer)
-    printed.python_session(folder, newcomer, "", blocks_of_the_tour(*numbers))
+    printed.python_session(folder, newcomer, "", blocks_of_the_tour(name))
 
 
 @pytest.mark.slow
