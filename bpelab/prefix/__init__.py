@@ -1,4 +1,4 @@
-"""Texts that go on: which ids can begin the encoding of a text of which only the beginning is known, and what follows.
+"""Texts that go on: which ids the encoding can begin with if only the beginning of the text is known, and what follows.
 
 `BPETokenizer.covers` is here: `served.py` says for which tokenizers, `piece_borders.py` guesses where the pattern will
 cut, `byte_states.py` reads a text with these guesses, `valid_tokens.py` says which tokens can come next, and

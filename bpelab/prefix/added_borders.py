@@ -1,8 +1,8 @@
 """Borders of added tokens and pieces: added tokens are found first, and the text between them is cut by the pattern.
 
-Two guesses at once, each as in `piece_borders.py`. The outer one is about the added tokens, for which a pattern that
-lists them, the longest first, does what their search does: a match is a token, a gap is the text between two. The inner
-one is about the pieces of that text, at whose ends the pattern sees the edge of a text.
+Two guesses at once, each as in `piece_borders.py`. The outer one is about the added tokens: a pattern that lists them,
+the longest first, finds what their search finds. A match is a token, and a gap is the text between two. The inner guess
+is about the pieces of that text, and sees the edges of a text at both of its ends.
 
 Cost: that of both for each character. Source: `added_vocabulary.rs` in Hugging Face tokenizers.
 """

@@ -1,8 +1,8 @@
-"""All spellings of a text, also those that no text is encoded to: their probabilities, added up.
+"""All spellings of a text, the tokenizer's own and all others: their probabilities, added up.
 
 A model may write "t", "he" where the tokenizer makes "the". The number of such sequences grows exponentially with the
-text, so the likeliest are followed first, in at most so many calls of the model; what wasn't followed bounds what is
-missing.
+text, so the likeliest are followed first, up to a limit on the calls of the model. The probability of those that
+weren't followed is the most that can be missing.
 
 Cost: a call for each sequence of tokens inside the text that is followed.
 """
@@ -35,7 +35,7 @@ class AllSpellings:
         self._longest = max(map(len, self._texts), default=0)
 
     def inside(self, rest: bytes) -> Iterator[tuple[int, int]]:
-        """Yield the tokens with which `rest` begins, but for those that are all of it, and their sizes."""
+        """Yield the tokens that `rest` begins with, and their sizes; not those that are all of it."""
         for size in range(1, min(len(rest), self._longest + 1)):
             begun = rest[:size]
             at = bisect_left(self._texts, begun)

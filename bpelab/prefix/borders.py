@@ -1,6 +1,6 @@
-"""Guesses about where a text that goes on is cut: which of them some text that follows can make true.
+"""Guesses about where a text that goes on is cut, and which of them can still come true.
 
-What a guess is, `piece_borders.py` and `added_borders.py` say. Cost: a search over the guesses that can follow, once
+`piece_borders.py` and `added_borders.py` say what a guess is. Cost: a search over the guesses that can follow, once
 for each guess.
 """
 

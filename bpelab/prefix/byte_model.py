@@ -5,12 +5,12 @@ bytes is that of all their covers together, since every text that begins with th
 probability of a byte after a prompt is the share of the texts that begin with both among those that begin with the
 prompt; so nothing depends on how the prompt would be cut into tokens if it ended there.
 
-A model may also produce ids that no text is encoded to. These spellings count only in `probability`, where they are
-asked for (`all_spellings.py`): there are too many to add up, and a model is trained on encodings. What it gives to
-other spellings is shared among the covers.
+A model may also produce ids that are no text's encoding. These spellings count only in `probability`, if you ask for
+them (`all_spellings.py`): there are too many to add up, and the model wasn't trained on them. Without them the
+probabilities of all next bytes and of the end are made to add up to 1, once, after the prompt.
 
 Cost: a call of the model for each sequence of tokens inside the prompt with which two covers begin. Sources: those of
-`covers.py`; Hayase et al. count encodings alone, too, and Vieira et al. all spellings.
+`covers.py`, which says where they differ.
 """
 
 from collections.abc import Iterable

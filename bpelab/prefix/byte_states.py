@@ -1,9 +1,9 @@
-"""A text read byte by byte by an automaton of characters: one state for all places where it can be, and for a begun
-character.
+"""An automaton of characters reads a text byte by byte, and may stop inside a character.
 
-This is the subset construction, made as far as it's needed. Inside a character the places are those from which some
-character with these first bytes leads on; bytes with which characters of the same kinds begin are one state. The
-automaton may be the guesses about piece borders (`piece_borders.py`), or a regular expression (`constraints/`).
+This is the subset construction, made as far as it's needed: a state is all places where the automaton can be. Inside a
+character these are the places from which some character with these first bytes leads on. First bytes with which
+characters of the same kinds begin are one state. The automaton may be the guesses about piece borders
+(`piece_borders.py`), or a regular expression (`constraints/`).
 
 Cost: a look-up for each byte; a state is computed when it is first reached.
 """

@@ -1,4 +1,4 @@
-"""The kinds of characters that an automaton tells apart, also of those of which only the first bytes are known."""
+"""The kinds of characters that an automaton tells apart, also when only the first bytes of a character are known."""
 
 from array import array
 
@@ -63,7 +63,7 @@ def told_apart_by_both(one: CharacterKinds, other: CharacterKinds) -> tuple[Char
 
 
 def code_points(begun: bytes) -> tuple[int, int]:
-    """Return the first and the last code point, but for surrogates, whose UTF-8 begins with these bytes.
+    """Return the first and the last code point, surrogates included, whose UTF-8 begins with these bytes.
 
     >>> [f"{code_point:X}" for begun in (b"\\xc3", b"\\xe0", b"\\xf0\\x9f\\x98") for code_point in code_points(begun)]
     ['C0', 'FF', '800', 'FFF', '1F600', '1F63F']

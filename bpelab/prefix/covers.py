@@ -1,19 +1,24 @@
 """The covers of a text: the ways in which an encoding that begins with the text can spell it.
 
-A text that goes on may be cut into tokens differently from one that ends: after `lowe`, the next token of an encoding
-may be `r`, but there is none such if `lower` is one token. A cover is the beginning of an encoding, up to the first
-token that reaches the end of the text or goes beyond it. So every text that begins with the given one has an encoding
-that begins with exactly one cover.
+A text that goes on may be cut into tokens differently from one that ends: `lowe` alone may be `lo|we`, and with an
+`r` after it `lo|w|er`. A cover is the beginning of an encoding, up to the first token that reaches the end of the text
+or goes beyond it. So every text that begins with the given one has an encoding that begins with exactly one cover.
 
-Everything before the last place where the pattern cuts whatever follows (`boundaries/dfa_pairs.py`) is encoded as
+Everything before the last place where the pattern cuts, whatever follows (`boundaries/dfa_pairs.py`), is encoded as
 usual. From there on all valid tokens are tried (`valid_tokens.py`); few sequences of them fit, at most one for each
 offset of a piece and each guess about its borders.
 
-Cost: a walk through the trie for each of these; a second for a text that ends with a space, which half of a large
-vocabulary begins with. Sources: Vieira et al. 2024, "From Language Models over Tokens to Language Models over
-Characters" (the covering); Phan et al. 2024, "Exact Byte-Level Probabilities from Tokenized Language Models for
-FIM-Tasks and Model Ensembles" (cover encodings). Hayase et al. 2025, "Sampling from Your Language Model One Byte at a
-Time", have the compatibility of neighbours, too, and rules for white space where this has the pattern's automaton.
+Cost: a walk through the trie for each of these; a second for a text that ends with a space, since half of a large
+vocabulary begins with one.
+
+Sources, and where they and their authors' code differ: Vieira et al. 2024, "From Language Models over Tokens to
+Language Models over Characters" (the covering), count all sequences of tokens that spell the text, and `genlm-bytes`
+keeps the likeliest of them in a beam. Here only encodings count, since a model is trained on them; Vieira et al. 2025,
+"Language Models over Canonical Byte-Pair Encodings", call the others erroneous, too. Phan et al. 2024, "Exact
+Byte-Level Probabilities from Tokenized Language Models for FIM-Tasks and Model Ensembles" (cover encodings), take
+SentencePiece's tokenizers to cut at spaces. Hayase et al. 2025, "Sampling from Your Language Model One Byte at a Time",
+check neighbours as here, though `byte-sampler` doesn't check the last two by default. They have rules for contractions,
+white space and groups of digits; here the pattern's automaton takes their place.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

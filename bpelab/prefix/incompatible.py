@@ -62,7 +62,7 @@ class Incompatible:
         return found
 
     def _place(self, children: Mapping[int, list[int]], ordered: list[int]) -> dict[int, int]:
-        """Give each id a number, and return where the numbers of those end that begin with it."""
+        """Give each id a number, and return for each where the numbers of the tokens end that begin with it."""
         number, stack = 0, sorted(set(range(len(self._number))) - self._splits.keys())
         while stack:
             token = stack.pop()

@@ -1,7 +1,8 @@
-"""The last tokens of covers, kept: after a space half a vocabulary can follow, and the next prompt asks for it again.
+"""The last tokens of covers, kept for later prompts, since half a vocabulary can follow after a space.
 
-`ValidTokens.beyond` is the definition. Here the walk through the trie is kept for each state of a text, since only the
-token before decides which of these tokens fit; that is looked up for all at once (`incompatible.py`), and kept, too.
+`ValidTokens.beyond` is the definition. Here the walk through the trie is kept for each state of a text. Which of the
+tokens that it finds fit depends only on the token before; that is looked up for all at once (`incompatible.py`), and
+kept, too.
 
 Cost: a second for a new state after which half a large vocabulary can follow, tens of milliseconds for a new token
 before it, and then microseconds.

@@ -1,8 +1,8 @@
 """Neighbours: which tokens a piece's encoding can have, and which two of them side by side.
 
-A sequence of tokens is the encoding of its bytes if every two neighbours are that of theirs. For until a merge crosses
-a border, the merges on its two sides happen in the same order as if these two tokens were alone, so the first that
-would cross it in the whole text would do so there.
+A sequence of tokens is the encoding of its bytes if every two neighbours are the encoding of theirs. The reason: until
+a merge crosses a border, the merges on its two sides happen in the same order as if these two tokens were alone, so the
+first that would cross it in the whole text would also cross it there.
 
 For tokens that rank after their parts, two look-ups for each part tell (`model/merge_recovery.py`). A merge that ranks
 before its own parts matters only to bytes that contain the token it makes; those are encoded to see.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Neighbours:
-    """The tokens of a tokenizer's pieces. Those in `apart`, which stand for bytes of characters, fit to all.
+    """The tokens of a tokenizer's pieces. Those in `apart`, which are single bytes of characters, fit to all.
 
     Attributes:
         reachable: the ids of the tokens that are the encoding of their own bytes.

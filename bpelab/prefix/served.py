@@ -1,11 +1,11 @@
-"""What the tokens of a tokenizer stand for in a text; tokenizers for which that isn't enough are refused by name.
+"""What each token of a tokenizer spells in a text. Tokenizers for which that isn't enough are refused by name.
 
 Byte-level tokens are bytes of the text. SentencePiece's kind replaces spaces by `▁` before it encodes, and may put one
 in front; its tokens are characters, and one that the vocabulary lacks is spelled by tokens of its bytes. Both may have
 added tokens that aren't special, which are found in a text before anything else.
 
-A text with a `▁` of its own has the ids of another text, with a space there, and isn't what these ids decode to. It
-can't be asked about, and texts like it don't count.
+A text with a `▁` of its own gets the ids of the text that has a space there, which is what these ids decode to. It
+can't be asked about, and doesn't count among the texts that go on.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ SPACES = SPACE.encode(), b" "
 
 @dataclass(frozen=True)
 class TokenTexts:
-    """What tokens stand for.
+    """What tokens spell.
 
     Attributes:
         texts: of every id of the model, and of the added tokens that aren't special, the bytes in a text.
@@ -46,7 +46,7 @@ class TokenTexts:
 
 @lru_cache(4)
 def token_texts(tokenizer: Tokenizer) -> TokenTexts:
-    """Return what a tokenizer's tokens stand for. Raises ModelError for one that isn't served, saying why."""
+    """Return what a tokenizer's tokens spell. Raises ModelError for one that isn't served, saying why."""
     spec, model = tokenizer.spec, tokenizer.model
     added = _added_tokens(spec.special_tokens, spec.normalizer is not None)
     if spec.pre_tokenizer is not None and tokenizer.pipeline.split is None:
