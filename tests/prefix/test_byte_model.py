@@ -187,35 +187,65 @@ def test_next_characters_are_made_of_next_bytes():
             assert probability == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("prompt", ["", "A toke", "A token is ", "It's", "Yes.\n", "é".encode()[:1]])
-def test_the_shipped_model(prompt):
-    """Compared with the covers of the prompt and one more byte, one call of the model after the other."""
-    session = ChatSession()
-    byte_model = session.byte_model("What is a token?")
-    asked = byte_model.before
+class Shipped:
+    """The shipped model after a question, as one of bytes and as one of tokens, both by the same logits."""
 
-    @cache
-    def probabilities(ids):
-        row = session.backend.next_logits(ids).astype(float)
-        weights = np.exp(row - row.max())
+    def __init__(self, question):
+        session = ChatSession(max_new_tokens=60)
+        self.covers, self.encode, self.stop = session.tokenizer.covers, session.tokenizer.encode, session.stop
+        self.before = tuple(session.byte_model(question).before)
+        self.logits = cache(lambda ids: session.backend.next_logits(ids).astype(float))
+        self.byte_model = ByteModel(
+            lambda ids: self.logits(tuple(ids)), session.tokenizer, before=self.before, stop=self.stop
+        )
+        self.answer = session.ask(question).text.encode()
+
+    def probabilities(self, ids):
+        weights = np.exp(self.logits((*self.before, *ids)))
         return weights / weights.sum()
 
-    data = prompt if isinstance(prompt, bytes) else prompt.encode()
-    weights = {}
-    for byte in range(256):
+    def probability(self, ids):
+        """That of ids, one after the other."""
+        return math.prod(float(self.probabilities(ids[:at])[token]) for at, token in enumerate(ids))
+
+    def by_covers(self, data):
+        """(The probability of each next byte, that of the end), summed over covers of `data` and one more byte."""
+        weights, end = {}, 0.0
+        for byte in range(256):
+            try:
+                covers = self.covers(data + bytes([byte]))
+            except ValueError:  # no text begins with these
+                continue
+            if covers:
+                weights[byte] = math.fsum(map(self.probability, covers))
         try:
-            covers = session.tokenizer.covers(data + bytes([byte]))
-        except ValueError:  # no text begins with these
-            continue
-        for ids in covers:
-            likely = [probabilities((*asked, *ids[:at]))[token] for at, token in enumerate(ids)]
-            weights[byte] = weights.get(byte, 0) + math.prod(likely)
-    found = byte_model.next_bytes(prompt)
-    kept = sum(found.probabilities.values())
-    assert kept + found.end == pytest.approx(1)
-    assert set(found.probabilities) == set(weights)
-    for byte, weight in weights.items():
-        assert found.probabilities[byte] / kept == pytest.approx(weight / sum(weights.values()), abs=1e-6)
+            ids = self.encode(data.decode())
+        except UnicodeDecodeError:
+            pass
+        else:
+            end = self.probability(ids) * float(self.probabilities(ids)[[*self.stop]].sum())
+        whole = math.fsum([*weights.values(), end])
+        return {byte: weight / whole for byte, weight in weights.items()}, end / whole
+
+
+def check_shipped(model, data):
+    found, (expected, end) = model.byte_model.next_bytes(data), model.by_covers(data)
+    assert found.missing == 0 and found.end == pytest.approx(end, abs=1e-9)
+    assert set(found.probabilities) == set(expected)
+    for byte, share in found.probabilities.items():
+        assert share == pytest.approx(expected[byte], abs=1e-9)
+
+
+@pytest.mark.parametrize("prompt", ["", "A toke", "A token is ", "It's", "Yes.\n", "é".encode()[:1]])
+def test_the_shipped_model(prompt):
+    check_shipped(Shipped("What is a token?"), prompt if isinstance(prompt, bytes) else prompt.encode())
+
+
+@pytest.mark.parametrize("question", ["What is a token?", "How many bytes has é?", "Tell me a joke.", "How are you?"])
+def test_the_shipped_model_where_its_answer_is_cut(question):
+    model, rng = Shipped(question), random.Random(question)
+    for _ in range(amount(2, 100)):
+        check_shipped(model, model.answer[: rng.randrange(len(model.answer))])
 
 
 def test_a_prompt_may_end_inside_a_token():
