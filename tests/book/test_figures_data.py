@@ -52,6 +52,10 @@ READ = {
         "gemma_record.json": "a real model, which is not part of the book; `python book/gemma_record.py` adapts "
         "and trains it and writes it, with the hashes of the model and the texts",
     },
+    "one_byte.ipynb": {
+        "forced_spelling_record.json": "what a model of a gigabyte answers under three masks, which takes llama.cpp; "
+        "`python book/forced_spelling_record.py` asks it and writes it, and a test counts its right answers again",
+    },
     "drift.ipynb": {
         "templates_record.json": "templates that llama.cpp's sources and packages ship; `python "
         "book/templates_record.py` checks them and writes it, with their sources"
