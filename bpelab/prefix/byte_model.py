@@ -137,8 +137,9 @@ class ByteModel:
     def probability(self, text: str | bytes, *, spellings: bool = False) -> TextProbability:
         """Return how probable it is that the model's text begins with this one, and how probable its own ids are.
 
-        With `spellings`, all sequences of tokens that spell it are added up, too, with up to `max_evaluations` calls of
-        the model. Cost without them: a call for each token.
+        With `spellings`, all sequences of tokens that spell it are added up, too, with calls for up to
+        `max_evaluations` of those that aren't the beginning of its likeliest cover. Cost without them: a call for each
+        token.
 
         >>> import math
         >>> from bpelab import BPETokenizer
@@ -153,11 +154,15 @@ class ByteModel:
         data, before = as_bytes(text), self.calls.count
         if not data:
             return TextProbability(0.0, 0.0, 0, 0.0, *((0.0, 0.0) if spellings else ()))
-        _, root, found = self._weigh_covers(data)
+        covers, root, found = self._weigh_covers(data)
         log_covers = found.log_total + self.calls.log_probability(root)
         ids = self._encoded(data)
         log_canonical = None if ids is None else self.calls.log_probability(ids)
-        every = self._all_spellings.weigh(self.calls.row, data, self.max_evaluations) if spellings else None
+        every = None
+        if spellings:
+            shares = found.shares()
+            likely = covers[max(shares, key=shares.__getitem__)] if shares else ()
+            every = self._all_spellings.weigh(self.calls.row, data, likely, self.max_evaluations)
         return TextProbability(
             log_covers,
             log_canonical,

@@ -158,6 +158,22 @@ def test_all_spellings_of_a_text(seed, kind):
     assert few.missing_spellings == 1 or expected <= low / (1 - few.missing_spellings) * (1 + 1e-9)
 
 
+def test_spellings_of_a_long_text_begin_with_its_likeliest_cover():
+    """However few calls are left for others, it is among those that are added up."""
+    byte_model = ByteModel(Table(5, range(262), 262).logits, T, max_evaluations=4)
+    text = "slower lowest " * 40 + "low"
+    found, shares = byte_model.probability(text, spellings=True), byte_model.covers(text).shares
+    likeliest = found.log_covers + math.log(max(shares.values()))
+    assert -5_000 < likeliest <= found.log_spellings + 1e-6 and found.missing_spellings > 0.99
+
+
+def test_spellings_with_a_cover_that_cannot_be():
+    """Nothing is known of what lies ahead then, and the likeliest beginnings come first."""
+    possible = [token for token, text in T.model.tokens.items() if len(text) == 1]
+    found = ByteModel(Table(5, possible, 262).logits, T).probability("lower", spellings=True)
+    assert found.log_covers == -math.inf < found.log_spellings and found.missing_spellings == 0
+
+
 def test_spellings_are_asked_for():
     byte_model = ByteModel(lambda ids: [0.0] * 262, T)
     assert byte_model.probability("low").log_spellings is None
