@@ -2,7 +2,7 @@
 
 Only ids are allowed that the tokenizer itself would make of such a text; a switch gives the usual mask. `language.py`
 reads a text, `spellings.py` says which tokens may follow each other, `product.py` intersects the two, `definition.py`
-is what all are compared with, `json_schema.py` makes expressions of schemas, and `token_automaton.py` writes a
+is what all are compared with, `json_schema.py` makes expressions of schemas, and `automaton.py` writes a
 constraint as a table. It may import `prefix` and the layers below it. Begin with `constraint.py`.
 """
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
+    from .automaton import TokenAutomaton as TokenAutomaton, token_automaton as token_automaton
     from .constraint import Constraint as Constraint, Matcher as Matcher
-    from .token_automaton import TokenAutomaton as TokenAutomaton, token_automaton as token_automaton
 
 _HOMES = {
     "Constraint": "constraint",
     "Matcher": "constraint",
-    "TokenAutomaton": "token_automaton",
-    "token_automaton": "token_automaton",
+    "TokenAutomaton": "automaton",
+    "token_automaton": "automaton",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604

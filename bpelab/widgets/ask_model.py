@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from .._support.textio import valid_text
 from ..constraints import Constraint
-from ..constraints.token_automaton import token_automaton
+from ..constraints.automaton import token_automaton
 from ..errors import BPELabError
 from ..tokenizer import BPETokenizer
 from .model_view import MAX_NEW_TOKENS, ModelFigure, shipped_model
