@@ -10,7 +10,7 @@ Willard and Louf 2023, "Efficient Guided Generation for Large Language Models" (
 those of `encoders/trie.py`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._support.numpy_import import np
@@ -143,6 +143,11 @@ class Matcher:
     def can_end(self) -> bool:
         """Whether the text may end here."""
         return self._product.can_end(self._text, self._places)
+
+    @property
+    def state(self) -> Hashable:
+        """Where the text is: matchers of one constraint whose states are equal allow the same from here on."""
+        return self._text, self._places
 
     def advance(self, token: int) -> None:
         """Go on by one id. Raises ValueError if it isn't allowed."""

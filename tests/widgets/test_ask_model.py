@@ -11,6 +11,7 @@ from bpelab import BPETokenizer
 from bpelab._support.install import install_command
 from bpelab.chat import ChatSession
 from bpelab.chat.backends import close_backends
+from bpelab.constraints import Constraint
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
@@ -54,6 +55,14 @@ def test_the_still_says_what_a_session_says():
 def test_tokenizers_whose_control_tokens_are_others_are_refused():
     with pytest.raises(BPELabError, match="its control tokens are not the model's"):
         AskModel(LETTERS, {"none": BPETokenizer.train("low " * 9, 257)})
+
+
+def test_constraints_that_are_for_another_tokenizer_are_refused():
+    constraint = Constraint.choices(other(), ["Yes."])
+    with pytest.raises(BPELabError, match="yes: the constraint is for another tokenizer"):
+        AskModel(LETTERS, constraints={"yes": constraint})
+    with pytest.raises(BPELabError, match="go without others"):
+        AskModel(LETTERS, constraints={"yes": constraint}, own_file=True)
 
 
 def test_a_kernel_sends_the_weights_when_they_are_asked_for(monkeypatch):
@@ -128,6 +137,33 @@ def test_a_reader_asks_about_letters(open_page):
         area.press("Enter")
         assert said(page) == ChatSession(backend="reference").ask(question).text
         assert page.locator(".bl-say").inner_text().startswith(begin)
+
+
+@pytest.mark.slow
+def test_answers_under_a_constraint(open_page):
+    """Each is that of a session, and the page says whether the tokenizer makes the same ids of it."""
+    question, session = "What is a merge?", ChatSession(backend="reference", max_new_tokens=64)
+    texts = ["The answer: a merge.", "The answer: a token.", 'The answer: "naïve".']
+    constraints = {
+        "any spelling": Constraint.choices(session.tokenizer, texts, canonical=False),
+        "in canonical ids": Constraint.choices(session.tokenizer, texts),
+        "an end": Constraint.regex(session.tokenizer, "[0-9]{3}|[0-9]"),
+    }
+    page, _ = open_page(AskModel(question, constraints=constraints))
+    verdicts = []
+    for title, constraint in constraints.items():
+        page.get_by_label(title).check()
+        answer = session.ask(question, constraint=constraint)
+        session.reset()
+        assert said(page) == answer.text
+        own = session.tokenizer.encode(answer.text)
+        same = "the same" if own == [*answer.ids] else len(own)
+        verdicts.append(page.locator(".bl-say").inner_text())
+        noun = "token" if len(answer.ids) == 1 else "tokens"
+        assert verdicts[-1] == f"{len(answer.ids)} {noun}. The tokenizer makes {same} of this text."
+    assert "the same" not in verdicts[0] and "the same" in verdicts[1]
+    page.get_by_label("any text").check()
+    assert said(page) == session.ask(question).text
 
 
 @pytest.mark.slow

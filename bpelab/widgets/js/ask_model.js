@@ -1,5 +1,6 @@
 // A question for the shipped model: what it is given, what it says, and what a reader should know of that. Ids may be made
-// by other tokenizers, a file of the reader's among them; then the figure shows what the model takes them for.
+// by other tokenizers, a file of the reader's among them; then the figure shows what the model takes them for. Or an
+// answer is under a constraint.
 // Nothing is loaded before the reader asks; then the model runs here, in language_model.js.
 
 const SIZE = "The model, 3 MB, is loaded when you ask, and runs in this page.";
@@ -10,25 +11,26 @@ function render({ model, el }) {
   const data = model.get("data"), group = `bl-${Math.random().toString(36).slice(2)}`;
   const vocabularies = data.vocabularies.map((own) => ({ title: own.title, ...pageTokenizer(own.tokenizer) }));
   const own = vocabularies[0]; // the model's
+  const choices = [...vocabularies, ...data.constraints.map((constraint) => ({ ...own, ...constraint }))];
   const generation = makeGeneration(model, data, 1), rows = data.config.vocab_size;
   let chosen = own;
 
   const area = messageArea("A question for the model", LONGEST_QUESTION, () => ask());
   area.value = data.question;
   const askIt = button("Ask it", () => ask());
-  const choice = make("fieldset", { class: "bl-choice", hidden: vocabularies.length < 2 && !data.own_file },
-    make("legend", { class: "bl-small" }, "Ids from"));
+  const choice = make("fieldset", { class: "bl-choice", hidden: choices.length < 2 && !data.own_file },
+    make("legend", { class: "bl-small" }, data.constraints.length ? "The answer is" : "Ids from"));
   function offer(each, checked) {
     const radio = make("input", { type: "radio", name: group, checked, change: () => { chosen = each; ask(); } });
     choice.append(make("label", {}, radio, ` ${each.title}`));
   }
-  vocabularies.forEach((each, place) => offer(each, place === 0));
+  choices.forEach((each, place) => offer(each, place === 0));
   const file = make("input", { type: "file", class: "bl-file", change: () => open(file.files[0]) });
   const drop = make("label", {
     class: "bl-small bl-drop", hidden: !data.own_file, dragover: (event) => event.preventDefault(),
     drop: (event) => { event.preventDefault(); open(event.dataTransfer.files[0]); },
   }, "A tokenizer file of yours, which stays in this page: ", file);
-  const status = make("p", { class: "bl-small", role: "status" }, SIZE);
+  const status = statusLine(SIZE);
   const head = heading(), given = div("bl-cells");
   const said = div("bl-flow"), verdict = make("p", { class: "bl-say", "aria-live": "polite" });
   const says = heading("What it says");
@@ -48,7 +50,7 @@ function render({ model, el }) {
     return span(`bl-cell${marked ? " bl-here" : ""}`,
       make("span", { class: token.control ? "bl-faint" : "" }, label(name(token))),
       idOf(token.id),
-      chosen === own ? null : span("bl-meant", meant));
+      chosen.encode === own.encode ? null : span("bl-meant", meant));
   }
   // What is right, if the question was about a letter in a word, and what the model was given of the word.
   function judge(question, tokens, answer) {
@@ -58,6 +60,11 @@ function render({ model, el }) {
     const right = Number(number) === count ? "That is right" : `There ${count === 1 ? "is" : "are"} ${count}`;
     const ids = spelling(tokens, word).map((place) => tokens[place].id);
     return `${right}. Of “${word}” the model was given ${plural(ids.length, "number")}, ${ids.join(" ")}, and no letter.`;
+  }
+  // Whether these are the ids that the tokenizer makes of an answer.
+  async function recode(ids) {
+    const others = await own.encode(own.decode(ids)), same = others.join() === ids.join();
+    return `${plural(ids.length, "token")}. The tokenizer makes ${same ? "the same" : others.length} of this text.`;
   }
   // What becomes of another tokenizer's ids.
   function compare(tokens, expected) {
@@ -81,25 +88,22 @@ function render({ model, el }) {
     given.replaceChildren(...tokens.map((token, place) => cell(token, spelled.includes(place))));
     said.replaceChildren();
     verdict.textContent = "";
-    const compared = chosen === own ? "" : compare(tokens, await promptTokens(data.prompt, question, own.encode));
+    const compared = chosen.encode === own.encode ? "" : compare(tokens, await promptTokens(data.prompt, question, own.encode));
     says.hidden = tokens.some(({ id }) => id >= rows);
     if (says.hidden) {
       generation.cancel();
       verdict.textContent = compared;
       return;
     }
-    status.textContent = "Loading the model …";
-    try {
-      for await (const { steps, read, done } of generation.answer(tokens.map(({ id }) => id))) {
-        const answer = steps.slice(read).map(({ id }) => own.label(id));
-        status.textContent = "The model runs in this page.";
-        said.replaceChildren(...answer.flatMap((parts, place) =>
-          flowing({ class: `bl-token bl-hue${place % 4}` }, parts).nodes));
-        if (done) verdict.textContent = compared || judge(question, tokens, answer.map(labelText).join(""));
+    await follow(generation.answer(tokens.map(({ id }) => id), () => 0, chosen), status, async ({ steps, read, done }) => {
+      const ids = steps.slice(read).map(({ id }) => id), answer = ids.map(own.label);
+      said.replaceChildren(...answer.flatMap((parts, place) =>
+        flowing({ class: `bl-token bl-hue${place % 4}` }, parts).nodes));
+      if (done) {
+        verdict.textContent = chosen.finals ? await recode(ids)
+          : compared || judge(question, tokens, answer.map(labelText).join(""));
       }
-    } catch (problem) {
-      status.textContent = problem.message;
-    }
+    });
   }
   // Ids by a file of the reader's from now on.
   async function open(from) {

@@ -22,6 +22,7 @@ const div = (kind, ...nodes) => make("div", { class: kind }, nodes);
 const span = (kind, ...nodes) => make("span", { class: kind }, nodes);
 const p = (kind, ...nodes) => make("p", { class: kind }, nodes);
 const heading = (...words) => p("bl-head", words);
+const statusLine = (...words) => make("p", { class: "bl-small", role: "status" }, words);
 const part = (title, ...nodes) => make("div", {}, heading(title), nodes);
 const small = (...words) => span("bl-small", words);
 const mono = (...words) => span("bl-mono", words);

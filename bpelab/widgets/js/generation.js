@@ -23,15 +23,28 @@ function weightsOf(model) {
   });
 }
 
+// Show each step of an answer, while `status` says what the model does.
+async function follow(answer, status, show) {
+  status.textContent = "Loading the model …";
+  try {
+    for await (const now of answer) {
+      status.textContent = "The model runs in this page.";
+      await show(now);
+    }
+  } catch (problem) {
+    status.textContent = problem.message;
+  }
+}
+
 // A model that answers one prompt at a time. `count`: how many likely tokens each step lists.
 function makeGeneration(model, { config, stop, max_new_tokens: most }, count) {
   const breath = () => new Promise((resolve) => { setTimeout(resolve); });
   let loading = null, running = 0;
   let held = []; // the steps whose keys and values are in the model's cache
 
-  // Read these ids, and go on until a stop token. Yields {steps, read, ended, done} when the ids are read, after each
-  // token, and when the answer is over; nothing more once another answer is asked for.
-  async function* answer(ids, temperature = () => 0) {
+  // Read these ids, and go on until a stop token, or as a constraint allows. Yields {steps, read, ended, done} when the
+  // ids are read, after each token, and when the answer is over; nothing more once another answer is asked for.
+  async function* answer(ids, temperature = () => 0, { transitions, finals } = {}) {
     const own = ++running, over = stop.includes(ids.at(-1)), prompt = over ? ids.slice(0, -1) : ids;
     const superseded = () => own !== running;
     try {
@@ -51,11 +64,15 @@ function makeGeneration(model, { config, stop, max_new_tokens: most }, count) {
         await compute(id);
         if (superseded()) return;
       }
-      let ended = over;
+      let ended = over, state = 0;
       yield { steps, read: prompt.length, ended, done: false };
       while (!ended && !superseded() && steps.length < full) {
-        const id = sample(steps.at(-1).logits, { temperature: temperature() });
+        const after = transitions?.[state], ends = finals?.includes(state);
+        const may = (each) => !after || each in after || (ends && stop.includes(each));
+        const logits = steps.at(-1).logits.map((logit, each) => (may(each) ? logit : -Infinity));
+        const id = sample(logits, temperature());
         ended = stop.includes(id);
+        state = after?.[id];
         if (!ended) await compute(id);
         if (superseded()) return;
         yield { steps, read: prompt.length, ended, done: false };

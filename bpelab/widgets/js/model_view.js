@@ -27,7 +27,7 @@ function render({ model, el }) {
     type: "range", class: "bl-slider bl-short", min: 0, max: 2, step: 0.1, value: 0,
     input: () => { heatSays.textContent = Number(heat.value) ? heat.value : "0: always the likeliest"; },
   });
-  const status = make("p", { class: "bl-small", role: "status" }, RECORDED);
+  const status = statusLine(RECORDED);
 
   // -- the picture
   const given = div("bl-cells"), said = div("bl-cells");
@@ -119,24 +119,18 @@ function render({ model, el }) {
   }
 
   // Read these ids, and go on until the answer ends. The answer begins at place `from`, or after all of them.
-  async function answer(ids, from) {
-    status.textContent = "Loading the model …";
-    try {
-      for await (const now of generation.answer(ids, () => Number(heat.value))) {
-        status.textContent = "The model runs in this page.";
-        ({ steps, ended } = now);
-        asked = Math.min(from, now.read);
-        if (now.done) redraw(from === Infinity ? doubt() : now.read - 1);
-        else if (steps.length > now.read) redraw(steps.length - 1);
-      }
-    } catch (problem) {
-      status.textContent = problem.message;
-    }
+  function answer(ids, from) {
+    return follow(generation.answer(ids, () => Number(heat.value)), status, (now) => {
+      ({ steps, ended } = now);
+      asked = Math.min(from, now.read);
+      if (now.done) redraw(from === Infinity ? doubt() : now.read - 1);
+      else if (steps.length > now.read) redraw(steps.length - 1);
+    });
   }
 
-  const coming = make("div", {}, heading("What could come next: choose one, and the model goes on from there"), bars,
+  const coming = part("What could come next: choose one, and the model goes on from there", bars,
     make("label", { class: "bl-own" }, make("span", {}, "Temperature"), heat, heatSays));
-  const inside = make("div", {}, heading("Where attention looks: the bluer a token, the more it gives"),
+  const inside = part("Where attention looks: the bluer a token, the more it gives",
     make("p", {}, layer, " ", head), looks,
     heading("The token's row of numbers"), canvas, p("bl-small", ROWS));
   el.append(make("div", {

@@ -6,7 +6,7 @@ function render({ model, el }) {
   const texts = { own: data.text, attack: data.attack };
   let attacked = false, busy = false, again = false;
 
-  const status = make("p", { class: "bl-small", role: "status" }), tell = (sentence) => { status.textContent = sentence; };
+  const status = statusLine(), tell = (sentence) => { status.textContent = sentence; };
   const area = textArea({
     rows: 3, "aria-label": "Text to encode", input: () => { texts[attacked ? "attack" : "own"] = area.value; update(); },
   });
@@ -80,7 +80,7 @@ function render({ model, el }) {
     if (attack.hidden) return;
     const { names, title } = first.chosen, careless = await first.ask("encode", text, { most: SHOWN, careless: true });
     const label = (id, bytes) => (names.has(id) ? [["", names.get(id)]] : labelBytes(bytes.get(id)));
-    const panel = (name, { ids, bytes }) => make("div", {}, heading(name), div("bl-flow",
+    const panel = (name, { ids, bytes }) => part(name, div("bl-flow",
       ids.flatMap((id, at) => tokenBoxes({ id, label: label(id, bytes) }, at, names))));
     const forged = careless.ids.some((id) => names.has(id));
     attack.replaceChildren(make("p", {}, forged ? data.warning : `No special token of “${title}” is in this text.`),

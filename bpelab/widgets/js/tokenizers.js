@@ -63,6 +63,7 @@ function inPage(tokenizer) {
   return {
     encode: (text) => [...tokenizer.encode(text)],
     special: (id) => names.has(id),
+    decode: (ids) => new TextDecoder().decode(Uint8Array.from(ids.flatMap((id) => [...tokenizer.bytesOf(id)]))),
     label: (id) => (names.has(id) ? [["", names.get(id)]] : labelBytes(tokenizer.bytesOf(id))),
   };
 }
