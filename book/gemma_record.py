@@ -15,7 +15,6 @@ gguf and llama-cpp-python, 8 GB of memory, and half an hour of a core.
 
 import argparse
 import json
-import math
 import sysconfig
 import time
 import unicodedata
@@ -45,6 +44,8 @@ from bpelab.chat.models.find import find_model
 from bpelab.chat.models.tensor_headers import gguf_tensors
 from bpelab.chat.text_bits import bits_per_byte, passages
 from bpelab.editing import extend, prune
+from tools.further_training import AT_ONCE, bits, encoded
+from tools.make_tiny_chat.train import tensors
 
 RECORD = Path(__file__).with_name("gemma_record.json")
 NEW_TOKENS, KEPT = 4_000, 64_000
@@ -55,9 +56,9 @@ LANGUAGES = {
 SAMPLE, LARGEST, MEASURED, MINUTES = 60_000, 1_000_000, 4_000, 0.75
 """Bytes of a language to compare, of a text to learn tokens from and to train on, and of one to measure bits on; and
 minutes of processor time for a stage of training."""
-PASSAGE, ROWS, AT_ONCE, WARM_UP, ROW_RATE, RATE = 1_000, 2, 256, 4, 1e-4, 3e-5
-"""Bytes of a passage, passages of a batch, tokens whose logits are in memory at once, steps until the highest rate of
-learning, and that rate for rows alone and for everything."""
+PASSAGE, ROWS, WARM_UP, ROW_RATE, RATE = 1_000, 2, 4, 1e-4, 3e-5
+"""Bytes of a passage, passages of a batch, steps until the highest rate of learning, and that rate for rows alone and
+for everything."""
 GENERATED, ROUNDS, PROMPT = 48, 5, "The history of the harbour begins"
 
 
@@ -116,43 +117,13 @@ def with_rows(model: Any, path: Path) -> Any:
     return copied.eval()
 
 
-def encoded(tokenizer: BPETokenizer, text: str) -> list[list[int]]:
-    """Return the ids of each passage of a text, the token that begins a text before them."""
-    assert tokenizer.bos_token_id is not None
-    return [
-        [tokenizer.bos_token_id, *tokenizer.encode(part, add_special_tokens=False)] for part in passages(text, PASSAGE)
-    ]
-
-
-def padded(rows: list[list[int]]) -> tuple[Any, Any]:
-    """Return ids padded on the right, and for each the one that comes next, -100 where there is none."""
-    ids = torch.zeros((len(rows), max(map(len, rows)) - 1), dtype=torch.long)
-    labels = torch.full_like(ids, -100)
-    for number, row in enumerate(rows):
-        ids[number, : len(row) - 1] = torch.tensor(row[:-1])
-        labels[number, : len(row) - 1] = torch.tensor(row[1:])
-    return ids, labels
-
-
-def bits(model: Any, tokenizer: BPETokenizer, text: str) -> float:
-    """Return the bits per byte of a text."""
-    total = 0.0
-    for row in encoded(tokenizer, text):
-        ids, labels = padded([row])
-        with torch.inference_mode():
-            hidden = model.model(input_ids=ids).last_hidden_state[0]
-            for part, wanted in zip(hidden.split(AT_ONCE), labels[0].split(AT_ONCE)):
-                total += cross_entropy(model.lm_head(part), wanted, reduction="sum").item()
-    return total / math.log(2) / len(text.encode())
-
-
 def batches(tokenizer: BPETokenizer, text: str) -> Iterator[tuple[Any, Any]]:
     """Yield batches of passages, the same ones for every tokenizer, without an end."""
     random, parts = Random(1), list(passages(text, PASSAGE))
     while True:
         random.shuffle(parts)
         for start in range(0, len(parts) - ROWS + 1, ROWS):
-            yield padded([row for part in parts[start : start + ROWS] for row in encoded(tokenizer, part)])
+            yield tensors(encoded(tokenizer, parts[start : start + ROWS]))
 
 
 def train(model: Any, batches: Iterator[tuple[Any, Any]], seconds: float, first_new: int | None) -> dict[str, Any]:
@@ -207,13 +178,13 @@ def backward(model: Any, fresh: Any, ids: Any, labels: Any) -> float:
 
 def trained(model: Any, tokenizer: BPETokenizer, text: str, unseen: str, stages: list[tuple[float, int | None]]) -> Any:
     """Return bits per byte before and after each stage of training, with its steps and tokens."""
-    found: dict[str, Any] = {"bits": [round(bits(model, tokenizer, unseen), 4)], "stages": []}
+    found: dict[str, Any] = {"bits": [round(bits(model, tokenizer, unseen, PASSAGE), 4)], "stages": []}
     endless = batches(tokenizer, text)
     for seconds, first_new in stages:
         what = {"trained": "everything" if first_new is None else "new rows"}
         print(what, flush=True)
         found["stages"].append(what | train(model.train(), endless, seconds, first_new))
-        found["bits"].append(round(bits(model.eval(), tokenizer, unseen), 4))
+        found["bits"].append(round(bits(model.eval(), tokenizer, unseen, PASSAGE), 4))
     return found
 
 
