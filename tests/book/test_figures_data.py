@@ -52,6 +52,10 @@ READ = {
         "gemma_record.json": "a real model, which is not part of the book; `python book/gemma_record.py` adapts "
         "and trains it and writes it, with the hashes of the model and the texts",
     },
+    "one_byte.ipynb": {
+        "constraints_record.json": "what masks cost beside two other libraries, with GPT-4's vocabulary; `python "
+        "book/constraints_record.py` measures it and writes it, with versions and the machine"
+    },
     "drift.ipynb": {
         "templates_record.json": "templates that llama.cpp's sources and packages ship; `python "
         "book/templates_record.py` checks them and writes it, with their sources"
