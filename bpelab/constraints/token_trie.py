@@ -17,8 +17,8 @@ from ..prefix.byte_states import DEAD
 from .state_table import Numbers, StateTable
 
 NONE = -1
-MANY = 2048
-"""With so many nodes of one level it's faster to read the whole vocabulary."""
+MANY, DEEP = 2048, 20
+"""With so many nodes of one level, or after so many levels, it's faster to read the whole vocabulary."""
 MAX_READ = 32
 """The most readings of the whole vocabulary that a table keeps, each four bytes for each token."""
 
@@ -110,7 +110,7 @@ class TokenTrie:
         nodes, text_states, border_states = (np.array([each], np.int32) for each in (0, text, border))
         found: list[tuple[Numbers, Numbers, Numbers]] = []
         while len(nodes):
-            if len(nodes) > MANY:
+            if len(nodes) > MANY or len(found) == DEEP:
                 after, after_pieces = self.states(texts, text), self.states(borders, border)
                 both = np.flatnonzero((after != DEAD) & (after_pieces != DEAD))
                 return Found(self.tokens[both], after[both], after_pieces[both])
