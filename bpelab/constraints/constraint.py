@@ -83,7 +83,7 @@ class Constraint:
         given = list(texts)
         if not given or not all(isinstance(text, str) for text in given):
             raise ValueError(f"texts has to be one or more texts, not {given!r:.200}")
-        return cls(tokenizer, choice([spelled(text) for text in given]), canonical)
+        return cls(tokenizer, choice([literal_text(text) for text in given]), canonical)
 
     @classmethod
     def json_schema(
@@ -163,6 +163,6 @@ class Matcher:
         return new
 
 
-def spelled(text: str) -> Node:
+def literal_text(text: str) -> Node:
     """Return the expression that matches one text."""
     return sequence([literal(ord(char), False) for char in text])

@@ -20,7 +20,7 @@ from .finishing import Finishing
 from .language import Language
 from .spellings import Spelling
 from .state_table import Numbers
-from .token_trie import Found
+from .token_trie import TokenStates
 
 MAX_MASKS = 256
 """The most masks that are kept, each of up to half a megabyte."""
@@ -67,24 +67,24 @@ class Product:
     def _allowed(self, text: int, place: Place) -> Numbers:
         tokens = self.spelling.fitting(place.last, self._fitting(text, place.state, place.piece))
         if place.last == NO_TOKEN and self.spelling.whole is not None:
-            walked = self.spelling.whole.walk(self.finishing.table, text, self.spelling.borders, place.state)
-            tokens = union([tokens, walked.tokens[self._ending(walked)]])
+            reached = self.spelling.whole.walk(self.finishing.table, text, self.spelling.borders, place.state)
+            tokens = union([tokens, reached.tokens[self._ending(reached)]])
         return tokens
 
     def _fitting(self, text: int, border: int, piece: bytes | None) -> Numbers:
         """Return the tokens that can come next, whatever the token before, in the order of their ids."""
         key = text, border, piece
         if key not in self._fits:
-            walked = self._walk(text, border)
-            living = self._ending(walked)
-            uncertain = self._uncertain(walked.tokens, living, piece)
+            reached = self._walk(text, border)
+            living = self._ending(reached)
+            uncertain = self._uncertain(reached.tokens, living, piece)
             living[uncertain] = [
                 self.finishing.lives(after, Place(state, token, self.spelling.longer(piece, token)))
-                for token, after, state in zip(*(each[uncertain].tolist() for each in walked))
+                for token, after, state in zip(*(each[uncertain].tolist() for each in reached))
             ]
             if len(self._fits) >= MAX_MASKS:
                 del self._fits[next(iter(self._fits))]
-            self._fits[key] = walked.tokens[living]
+            self._fits[key] = reached.tokens[living]
         return self._fits[key]
 
     def _uncertain(self, tokens: Numbers, living: NDArray[np.bool_], piece: bytes | None) -> NDArray[np.intp]:
@@ -93,13 +93,13 @@ class Product:
             return np.zeros(0, np.intp)
         return np.flatnonzero(~living | np.isin(tokens, self.spelling.begins_whole(piece)))
 
-    def _walk(self, text: int, border: int) -> Found:
+    def _walk(self, text: int, border: int) -> TokenStates:
         return self.spelling.trie.walk(self.finishing.table, text, self.spelling.borders, border)
 
-    def _ending(self, walked: Found) -> NDArray[np.bool_]:
+    def _ending(self, reached: TokenStates) -> NDArray[np.bool_]:
         """Return for each token whether a piece can end with it, and the text be finished then."""
-        width = 1 + int(walked.borders.max(initial=0))
-        pairs = walked.texts.astype(np.int64) * width + walked.borders
+        width = 1 + int(reached.borders.max(initial=0))
+        pairs = reached.texts.astype(np.int64) * width + reached.borders
         if pairs.max(initial=0) > MAX_PAIRS:
             met, pairs = np.unique(pairs, return_inverse=True)
         else:

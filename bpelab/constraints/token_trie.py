@@ -27,7 +27,7 @@ Step = tuple[int, int, int]
 """A token, and the states of both automata after it."""
 
 
-class Found(NamedTuple):
+class TokenStates(NamedTuple):
     """Tokens, in the order of their ids, and the states of both automata after each."""
 
     tokens: Numbers
@@ -104,7 +104,7 @@ class TokenTrie:
             table.read[key] = after.take(self._ends)
         return table.read[key]
 
-    def walk(self, texts: StateTable, text: int, borders: StateTable, border: int) -> Found:
+    def walk(self, texts: StateTable, text: int, borders: StateTable, border: int) -> TokenStates:
         """Return the tokens that can be read from a state of each automaton."""
         texts.row(text), borders.row(border)
         nodes, text_states, border_states = (np.array([each], np.int32) for each in (0, text, border))
@@ -113,7 +113,7 @@ class TokenTrie:
             if len(nodes) > MANY or len(found) == DEEP:
                 after, after_pieces = self.states(texts, text), self.states(borders, border)
                 both = np.flatnonzero((after != DEAD) & (after_pieces != DEAD))
-                return Found(self.tokens[both], after[both], after_pieces[both])
+                return TokenStates(self.tokens[both], after[both], after_pieces[both])
             counts = self.count[nodes]
             parents = np.repeat(np.arange(len(nodes), dtype=np.int32), counts)
             steps = np.arange(len(parents), dtype=np.int32) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -128,4 +128,4 @@ class TokenTrie:
             found.append((self.token[nodes[ends]], text_states[ends], border_states[ends]))
         tokens, text_states, border_states = (np.concatenate(each) for each in zip(*found))
         order = np.argsort(tokens)
-        return Found(tokens[order], text_states[order], border_states[order])
+        return TokenStates(tokens[order], text_states[order], border_states[order])
