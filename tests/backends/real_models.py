@@ -6,9 +6,16 @@ the registry, the memory or the disk isn't there, or it's another file. Qwen's i
 """
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from bpelab import BPETokenizer
+from bpelab.chat.models.find import ModelFiles, find_model
+from bpelab.editing import prune
+from bpelab.editing.pruning import Pruned
+from bpelab.notebook import book_text
 
 from ..real.catalogue import GEMMA_GGUF, QWEN_GGUF, JoinedFile
 from ..real.download import joined_file
@@ -35,6 +42,21 @@ def _model(file: JoinedFile) -> Path:
         return joined_file(file)
     except ValueError as error:
         pytest.skip(str(error))
+
+
+@cache
+def gemma_with_fewer() -> Pruned[BPETokenizer]:
+    """Gemma's tokenizer with the 64,000 tokens that the book's text uses most, and their new ids."""
+    return prune(find_model(gemma()).tokenizer(), corpus=book_text(), keep=64_000, progress=False)
+
+
+def dequantized(file: Path, folder: Path) -> ModelFiles:
+    """Let transformers read a GGUF file and write the folder that engines of its kind open, in float32."""
+    torch, transformers, _ = need("torch"), need("transformers"), need("accelerate")
+    transformers.utils.logging.disable_progress_bar()
+    model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
+    model.save_pretrained(folder)
+    return find_model(folder)
 
 
 def in_float32(source: Path, target: Path) -> Path:

@@ -7,12 +7,13 @@ from bpelab.adapt import adapt_model
 from bpelab.adapt.quantized import BY_LLAMA_CPP, dequantize, quantize
 from bpelab.chat import ChatSession
 from bpelab.chat.models.find import find_model
-from bpelab.editing import extend, prune
+from bpelab.editing import extend
 from bpelab.notebook import book_text
 
 from ..conftest import amount
 from .conftest import need
 from .engines import greedy, open_engine
+from .real_models import gemma, gemma_with_fewer, qwen
 
 gguf = need("gguf")
 from ..adapt.gguf_models import ARCHITECTURES, old_tokenizer, write_model  # noqa: E402
@@ -77,21 +78,30 @@ def test_a_k_quant_keeps_its_type(tmp_path, monkeypatch):
         assert after.native_encode("the harbour") == new.encode("the harbour")
 
 
-def test_gemma_extended_and_pruned(tmp_path):
-    """Google's model: extended and pruned, ids as llama.cpp has them, old tokens' logits the same."""
-    need("llama_cpp")
-    from .real_models import gemma
+PROMPTS = (
+    "The town has a harbour, and the harbour has",
+    "1, 2, 3, 4,",
+    "def add(a, b):\n    return",
+    "naïve café, 日本 and 😀",
+)
 
-    path = gemma()
-    files = find_model(path)
-    old = files.tokenizer()
-    new = extend(old, book_text()[:60_000], 100, progress=False)
-    fewer = prune(old, corpus=book_text(), keep=64_000, progress=False)
+
+def answers(engine, prompts):
+    """The logits after each prompt, and the likeliest tokens that follow."""
+    return [(engine.next_logits(prompt), greedy(engine, prompt, 12)) for prompt in prompts]
+
+
+def test_gemma_extended_and_pruned(tmp_path):
+    """Google's model: ids as llama.cpp has them, old tokens' logits the same, and answers of old tokens."""
+    need("llama_cpp")
+    files = find_model(gemma())
+    old, fewer = files.tokenizer(), gemma_with_fewer()
+    new = extend(old, book_text()[:60_000], 50, progress=False)
     adapt_model(files, new, tmp_path / "new.gguf", old_tokenizer=old)
     adapt_model(files, fewer.tokenizer, tmp_path / "fewer.gguf", old_tokenizer=old)
-    prompt = old.encode("The town has a harbour, and the harbour has")
+    prompts = [[token for token in old.encode(text) if token in fewer.ids] for text in PROMPTS]
     with open_engine("llama_cpp", files) as engine:
-        before, answer = engine.next_logits(prompt), greedy(engine, prompt, 12)
+        before = answers(engine, prompts)
     for tokenizer, ids, name in (
         (new, {token: token for token in range(len(old))}, "new.gguf"),
         (fewer.tokenizer, fewer.ids, "fewer.gguf"),
@@ -100,8 +110,33 @@ def test_gemma_extended_and_pruned(tmp_path):
             for text in texts(amount(1_000, 3_000)):
                 expected = tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
                 assert engine.native_encode(text) == expected, (name, text)
-            logits = engine.next_logits([ids[token] for token in prompt])
-            kept = sorted(ids)
-            assert np.abs(logits[[ids[token] for token in kept]] - before[kept]).max() < 1e-4, name
-            assert (name == "fewer.gguf") or greedy(engine, prompt, 12) == answer
-    assert ChatSession(tmp_path / "new.gguf", backend="llama_cpp", max_new_tokens=8).complete("A harbour is").text
+            after = answers(engine, [[ids[token] for token in prompt] for prompt in prompts])
+        kept, same = sorted(ids), 0
+        for (logits, said), (now, says) in zip(before, after):
+            assert np.abs(now[[ids[token] for token in kept]] - logits[kept]).max() < 1e-4, name
+            same += (ids.keys() >= {*said}) and says == [ids[token] for token in said]
+        assert same >= (3 if name == "fewer.gguf" else len(PROMPTS)), (name, same)
+        session = ChatSession(tmp_path / name, backend="llama_cpp", max_new_tokens=8)
+        assert "".join(token.text for token in session.stream_completion("A harbour is")) == session.last.text != ""
+
+
+def test_qwen_extended(tmp_path):
+    """A chat model with 50 tokens more: the ids, the old logits, and a conversation in which one of them is asked."""
+    need("llama_cpp")
+    files = find_model(qwen())
+    old = files.tokenizer()
+    new = extend(old, book_text()[:60_000], 50, progress=False)
+    adapt_model(files, new, tmp_path / "new.gguf", old_tokenizer=old)
+    prompt = old.encode(PROMPTS[0])
+    with open_engine("llama_cpp", files) as engine:
+        before, said = engine.next_logits(prompt), greedy(engine, prompt, 12)
+    session = ChatSession(tmp_path / "new.gguf", backend="llama_cpp", max_new_tokens=12, n_ctx=256)
+    engine, known = session.backend, len(old)
+    for text in texts(amount(1_000, 3_000)):
+        assert engine.native_encode(text) == new.encode(text, allowed_special="all"), text
+    assert np.abs(engine.next_logits(prompt)[:known] - before[:known]).max() < 1e-4
+    assert greedy(engine, prompt, 12) == said
+    made = new.decode([max(new.model.tokens)])
+    session.ask(f"Spell the word{made}." if made[0] == " " else f"Spell the word {made}.")
+    ids = session.ids
+    assert session.parity.equal and session.ask("Thanks.").divergence is None and session.ids[: len(ids)] == ids

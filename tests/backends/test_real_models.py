@@ -1,8 +1,7 @@
-"""Models that others trained, in the engines: Gemma 3 270M, a base model, and Qwen2.5-Coder-1.5B-Instruct, for chats.
+"""Models that others trained, in llama.cpp: Gemma 3 270M, a base model, and Qwen2.5-Coder-1.5B-Instruct, for chats.
 
-Only llama.cpp opens their GGUF files. transformers and MLX get the folder that transformers makes of Gemma's, its
-weights dequantized to 1.1 GB of float32; OpenVINO would first have to convert that, and Qwen's would be 6.2 GB, so both
-are left to smaller models. Gemma's ids: tests/real/test_gguf.py.
+Other engines: test_real_engines.py. The next byte: test_real_next_bytes.py. Gemma's ids: tests/real/test_gguf.py; its
+tokenizer extended and pruned: test_adapted_gguf.py.
 """
 
 import threading
@@ -11,30 +10,16 @@ import numpy as np
 import pytest
 
 from bpelab.chat import ChatSession, bits_per_byte
-from bpelab.chat.backends import BACKENDS, open_backend
 from bpelab.chat.base_models import BaseModelWarning
-from bpelab.chat.models.find import find_model
-from bpelab.errors import ModelFileError, TemplateError
+from bpelab.errors import TemplateError
 from bpelab.notebook import book_text
 from bpelab.unicode.tables import unicode_table
 
 from ..real.test_gguf import some_texts
 from .conftest import need
-from .engines import greedy, open_engine
-from .real_models import gemma, in_float32, qwen
+from .real_models import gemma, qwen
 
 CONTEXT = 1024
-STARTS = (
-    "The capital of France is",
-    "Once upon a time",
-    "def add(a, b):\n    return",
-    "1, 2, 3, 4,",
-    "naïve café, 日本 and 😀",
-)
-NUMBER = 12
-EXACT, QUANTIZED = 0.1, 2.0
-"""How far logits of the same weights may be apart: between engines that compute in float32, and from llama.cpp with
-quantized weights, whose activations it rounds to 8 bits. Measured: 0.045 and 1.34, where logits range over some 50."""
 MODELS = {"gemma": gemma, "qwen": qwen}
 
 
@@ -55,63 +40,6 @@ def chat():
 def base():
     need("llama_cpp")
     return ChatSession(gemma(), backend="llama_cpp", n_ctx=CONTEXT)
-
-
-@pytest.fixture(scope="module")
-def dequantized(tmp_path_factory):
-    """Gemma in a folder, as transformers reads its GGUF file."""
-    torch, transformers, _ = need("torch"), need("transformers"), need("accelerate")
-    file, folder = gemma(), tmp_path_factory.mktemp("gemma")
-    transformers.utils.logging.disable_progress_bar()
-    model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
-    model.save_pretrained(folder)
-    return find_model(folder)
-
-
-# -- engines -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name in BACKENDS if name != "llama_cpp"])
-def test_only_llama_cpp_opens_the_file(name):
-    with pytest.raises(ModelFileError, match="Backends for it: llama_cpp"):
-        open_backend(name, find_model(gemma()))
-
-
-@pytest.fixture(scope="module")
-def ways(base):
-    """What llama.cpp says after each text, and its logits before each token of that."""
-    found = []
-    for text in STARTS:
-        prompt = base.tokenizer.encode(text)
-        row = [*prompt, *greedy(base.backend, prompt, NUMBER)]
-        found.append((row, {at: base.backend.next_logits(row[:at]) for at in range(len(prompt), len(row))}))
-    return found
-
-
-@pytest.fixture(scope="module", params=["transformers", "mlx"])
-def other(request, dequantized):
-    with open_engine(request.param, dequantized, context=CONTEXT) as engine:
-        yield engine
-
-
-@pytest.fixture(scope="module")
-def exact(base, tmp_path_factory):
-    """llama.cpp with Gemma's weights in float32, from which it rounds nothing."""
-    path = in_float32(base.files.gguf, tmp_path_factory.mktemp("float32") / "gemma.gguf")
-    with open_engine("llama_cpp", find_model(path), context=CONTEXT) as engine:
-        yield engine
-
-
-def test_the_same_logits_and_mostly_the_same_tokens(other, exact, ways):
-    """Without rounding llama.cpp's logits are the other engine's; with it they're near, and few choices differ."""
-    differ = 0
-    for row, rows in ways:
-        for at, theirs in rows.items():
-            ours = other.next_logits(row[:at])
-            assert np.abs(ours - exact.next_logits(row[:at])).max() < EXACT
-            assert np.abs(ours - theirs).max() < QUANTIZED
-            differ += int(ours.argmax()) != row[at]
-    assert differ <= len(STARTS), differ
 
 
 # -- tokens, bits, bytes -----------------------------------------------------------------------------------------------
