@@ -3,19 +3,20 @@
 Gemma 3 270M, a base model, is adapted from its GGUF file three times: with up to 4,000 tokens more, learned from the
 language that it reads worst among those below; with 4,000 more, learned from Python's standard library; and with
 64,000 tokens, the others being those that English and Python use least. Bits per byte are those of text that was held
-out, as llama.cpp computes them. Then each model, and the one as it was, can be trained further for so many minutes of
-processor time: the new rows alone, and then everything. There bits are computed by torch in float32 on dequantized
-weights, and training multiplies in bfloat16. What is in the record already is kept, so the parts can be made one by one
-(`--only`).
+out, as llama.cpp computes them, whose speed is measured as well. Then each model can be trained further for so many
+minutes of processor time: the new rows alone, and then everything. The model as it was is trained on the same texts for
+as long. There bits are computed by torch in float32 on dequantized weights, and training multiplies in bfloat16. What
+is in the record already is kept, so the parts can be made one by one (`--only`).
 
 The languages are those of lines that have one script which one language writes. The lines of a file with many languages
 are sorted by that. The chapter *New words for an old model* shows the record. Needs torch, transformers, accelerate,
-gguf and llama-cpp-python, 8 GB of memory, and half an hour of a core.
+gguf and llama-cpp-python, 8 GB of memory, and half an hour of a core. The record was made with
+MALLOC_MMAP_THRESHOLD_=8589934592 and MALLOC_TRIM_THRESHOLD_=17179869184, so that glibc keeps memory between steps. With
+these a process grew to 22 GB while it trained one model after another: name one at a time there (`--only`).
 """
 
 import argparse
 import json
-import math
 import sysconfig
 import time
 import unicodedata
@@ -45,6 +46,8 @@ from bpelab.chat.models.find import find_model
 from bpelab.chat.models.tensor_headers import gguf_tensors
 from bpelab.chat.text_bits import bits_per_byte, passages
 from bpelab.editing import extend, prune
+from tools.further_training import AT_ONCE, bits, encoded
+from tools.make_tiny_chat.train import tensors
 
 RECORD = Path(__file__).with_name("gemma_record.json")
 NEW_TOKENS, KEPT = 4_000, 64_000
@@ -52,13 +55,14 @@ LANGUAGES = {
     "GEORGIAN": "Georgian", "GREEK": "Greek", "GUJARATI": "Gujarati", "GURMUKHI": "Punjabi", "HANGUL": "Korean",
     "KANNADA": "Kannada", "MALAYALAM": "Malayalam", "TAMIL": "Tamil", "TELUGU": "Telugu", "THAI": "Thai",
 }  # fmt: skip
-SAMPLE, LARGEST, MEASURED, MINUTES = 60_000, 1_000_000, 4_000, 0.75
+SAMPLE, LARGEST, MEASURED, MINUTES = 60_000, 1_000_000, 4_000, 1
 """Bytes of a language to compare, of a text to learn tokens from and to train on, and of one to measure bits on; and
 minutes of processor time for a stage of training."""
-PASSAGE, ROWS, AT_ONCE, WARM_UP, ROW_RATE, RATE = 1_000, 2, 256, 4, 1e-4, 3e-5
-"""Bytes of a passage, passages of a batch, tokens whose logits are in memory at once, steps until the highest rate of
-learning, and that rate for rows alone and for everything."""
-GENERATED, ROUNDS, PROMPT = 48, 5, "The history of the harbour begins"
+PASSAGE, ROWS, WARM_UP, ROW_RATE, RATE = 1_000, 2, 4, 1e-4, 3e-5
+"""Bytes of a passage, passages of a batch, steps until the highest rate of learning, and that rate for rows alone and
+for everything."""
+GENERATED, ROUNDS, PROMPT, READ = 48, 5, "The history of the harbour begins", 500
+"""Tokens to generate, how often, after what; and ids of a text to read."""
 
 
 def by_language(path: Path) -> dict[str, str]:
@@ -116,43 +120,13 @@ def with_rows(model: Any, path: Path) -> Any:
     return copied.eval()
 
 
-def encoded(tokenizer: BPETokenizer, text: str) -> list[list[int]]:
-    """Return the ids of each passage of a text, the token that begins a text before them."""
-    assert tokenizer.bos_token_id is not None
-    return [
-        [tokenizer.bos_token_id, *tokenizer.encode(part, add_special_tokens=False)] for part in passages(text, PASSAGE)
-    ]
-
-
-def padded(rows: list[list[int]]) -> tuple[Any, Any]:
-    """Return ids padded on the right, and for each the one that comes next, -100 where there is none."""
-    ids = torch.zeros((len(rows), max(map(len, rows)) - 1), dtype=torch.long)
-    labels = torch.full_like(ids, -100)
-    for number, row in enumerate(rows):
-        ids[number, : len(row) - 1] = torch.tensor(row[:-1])
-        labels[number, : len(row) - 1] = torch.tensor(row[1:])
-    return ids, labels
-
-
-def bits(model: Any, tokenizer: BPETokenizer, text: str) -> float:
-    """Return the bits per byte of a text."""
-    total = 0.0
-    for row in encoded(tokenizer, text):
-        ids, labels = padded([row])
-        with torch.inference_mode():
-            hidden = model.model(input_ids=ids).last_hidden_state[0]
-            for part, wanted in zip(hidden.split(AT_ONCE), labels[0].split(AT_ONCE)):
-                total += cross_entropy(model.lm_head(part), wanted, reduction="sum").item()
-    return total / math.log(2) / len(text.encode())
-
-
 def batches(tokenizer: BPETokenizer, text: str) -> Iterator[tuple[Any, Any]]:
     """Yield batches of passages, the same ones for every tokenizer, without an end."""
     random, parts = Random(1), list(passages(text, PASSAGE))
     while True:
         random.shuffle(parts)
         for start in range(0, len(parts) - ROWS + 1, ROWS):
-            yield padded([row for part in parts[start : start + ROWS] for row in encoded(tokenizer, part)])
+            yield tensors(encoded(tokenizer, parts[start : start + ROWS]))
 
 
 def train(model: Any, batches: Iterator[tuple[Any, Any]], seconds: float, first_new: int | None) -> dict[str, Any]:
@@ -207,13 +181,13 @@ def backward(model: Any, fresh: Any, ids: Any, labels: Any) -> float:
 
 def trained(model: Any, tokenizer: BPETokenizer, text: str, unseen: str, stages: list[tuple[float, int | None]]) -> Any:
     """Return bits per byte before and after each stage of training, with its steps and tokens."""
-    found: dict[str, Any] = {"bits": [round(bits(model, tokenizer, unseen), 4)], "stages": []}
+    found: dict[str, Any] = {"bits": [round(bits(model, tokenizer, unseen, PASSAGE), 4)], "stages": []}
     endless = batches(tokenizer, text)
     for seconds, first_new in stages:
         what = {"trained": "everything" if first_new is None else "new rows"}
         print(what, flush=True)
         found["stages"].append(what | train(model.train(), endless, seconds, first_new))
-        found["bits"].append(round(bits(model.eval(), tokenizer, unseen), 4))
+        found["bits"].append(round(bits(model.eval(), tokenizer, unseen, PASSAGE), 4))
     return found
 
 
@@ -233,19 +207,30 @@ def adapted(
     return {**plan.facts, "file_bytes": path.stat().st_size, "tokens_per_byte": per_byte, "bits": [before, after]}
 
 
-def speed(paths: dict[str, Path]) -> dict[str, float]:
-    """Return the tokens that llama.cpp generates in a second of processor time with one thread, the best of rounds."""
-    options: dict[str, Any] = {"context": 256, "gpu_layers": 0, "device": None, "threads": 1}
-    engines = {name: llama_cpp.open(find_model(path), **options) for name, path in paths.items()}
-    prompts = {name: find_model(path).tokenizer().encode(PROMPT) for name, path in paths.items()}
-    best = dict.fromkeys(paths, 0.0)
-    for _ in range(ROUNDS):
-        for name, engine in engines.items():
-            engine.next_logits(prompts[name])
-            started = time.process_time()
-            made = sum(1 for _ in generate(engine, prompts[name], max_new_tokens=GENERATED))
-            best[name] = max(best[name], made / (time.process_time() - started))
-    return {name: round(rate, 1) for name, rate in best.items()}
+def speed(paths: dict[str, Path], text: str) -> dict[str, dict[str, float]]:
+    """Return the ids of a text that llama.cpp reads in a second of processor time, and the tokens that it generates.
+
+    With one thread, the best of rounds.
+    """
+    options: dict[str, Any] = {"context": 2 * READ, "gpu_layers": 0, "device": None, "threads": 1}
+    opened = {}
+    for name, path in paths.items():
+        tokenizer = find_model(path).tokenizer()
+        ids = tokenizer.encode(text, add_special_tokens=False)[:READ]
+        opened[name] = llama_cpp.open(find_model(path), **options), ids, tokenizer.encode(PROMPT)
+    best = {name: {"reads": 0.0, "generates": 0.0} for name in paths}
+    for name in list(paths) * ROUNDS:
+        engine, ids, prompt = opened[name]
+        times = [time.process_time()]
+        engine.next_logits(ids)  # computes all, since a prompt begins with another id
+        times.append(time.process_time())
+        engine.next_logits(prompt)
+        times.append(time.process_time())
+        made = sum(1 for _ in generate(engine, prompt, max_new_tokens=GENERATED))
+        times.append(time.process_time())
+        rates = {"reads": READ / (times[1] - times[0]), "generates": made / (times[3] - times[2])}
+        best[name] = {what: round(max(rate, best[name][what]), 1) for what, rate in rates.items()}
+    return best
 
 
 def about(text: str, what: str) -> dict[str, Any]:
@@ -253,7 +238,8 @@ def about(text: str, what: str) -> dict[str, Any]:
     return {"what": what, "bytes": len(text.encode()), "sha256": sha256(text.encode()).hexdigest()}
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
+    """Return what was asked for on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--model", type=Path, required=True, help="Gemma 3 270M, base, as GGUF")
     parser.add_argument("--languages", type=Path, required=True, help="a UTF-8 text with lines in many languages")
@@ -268,7 +254,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="for adapted models; those that it has are used")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="make and train these alone: a language, Python ...")
     parser.add_argument("--out", type=Path, default=RECORD, help="the record; parts that it has already are kept")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     seconds, files = options.minutes * 60, find_model(options.model)
@@ -318,19 +308,20 @@ def main() -> None:
         record["variants"][name] = adapted(files, old, new, paths[name], unseen, small[read])
         save()
     if not options.only and "tokens_per_cpu_second" not in record:
-        record["tokens_per_cpu_second"] = speed(paths)
+        record["tokens_per_cpu_second"] = speed(paths, part_of(unseen["English"], SAMPLE))
         save()
     if options.minutes:
         model = load(options.model)
-    both = [(seconds, old.n_vocab), (seconds, None)]
-    jobs = {language: both, "as it was": [(2 * seconds, None)], "pruned": [(seconds, None)], "Python": both}
-    for name, stages in jobs.items() if options.minutes else ():
-        if name in wanted and name not in record["trained"]:
-            print(name, flush=True)
-            read, tokenizer = read_by.get(name, language), find_model(paths[name]).tokenizer()
-            start = with_rows(model, paths[name]) if name in read_by else deepcopy(model)
-            record["trained"][name] = trained(start, tokenizer, known[read], small[read], stages)
-            save()
+    for changed, read in read_by.items() if options.minutes else ():
+        stages = [(seconds, None)] if changed == "pruned" else [(seconds, old.n_vocab), (seconds, None)]
+        runs = record["trained"].setdefault(read, {})
+        for name, planned in ((changed, stages), ("as it was", [(seconds * len(stages), None)])):
+            if name in wanted and name not in runs:
+                print(name, read, flush=True)
+                tokenizer = find_model(paths[name]).tokenizer()
+                start = deepcopy(model) if name == "as it was" else with_rows(model, paths[name])
+                runs[name] = trained(start, tokenizer, known[read], small[read], planned)
+                save()
 
 
 if __name__ == "__main__":

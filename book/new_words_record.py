@@ -11,7 +11,6 @@ takes some ten minutes on one core each time, and TQDM_DISABLE=1 keeps it quiet.
 
 import argparse
 import json
-import math
 import platform
 import tempfile
 import time
@@ -33,18 +32,20 @@ from bpelab.chat import ChatSession
 from bpelab.chat.backends import open_backend
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import SHIPPED, find_model
-from bpelab.chat.text_bits import passages
+from bpelab.chat.text_bits import passages, start_ids
 from bpelab.editing import extend, prune
 from bpelab.notebook import book_text
+from tools.further_training import bits, encoded
 from tools.make_tiny_chat.corpus import Messages, Question, make_corpus
 from tools.make_tiny_chat.export import rounded
 from tools.make_tiny_chat.score import score
-from tools.make_tiny_chat.train import rows, tensors
+from tools.make_tiny_chat.train import learn, make_optimizer, rate, rows, tensors
 
 RECORD = Path(__file__).with_name("new_words_record.json")
 NEW_TOKENS, HALF, EPOCHS, SEED = 200, 512, 2.0, 1
-MEASURED, TRAINED = 255, 480
-"""Bytes of a passage: as `bits_per_byte` has them for a context of 512 ids, and of one to train on."""
+MEASURED, TOGETHER, TRAINED = 255, 16, 480
+"""Bytes of a passage to measure bits on, as `bits_per_byte` has them for a context of 512 ids, how many are computed at
+once, and bytes of a passage to train on."""
 ROWS, CONVERSATIONS, PEAK, WARM_UP, CHECKPOINTS = 8, 16, 1e-3, 20, 6
 """Passages and conversations of a batch, highest learning rate, steps until it is reached, measures while training."""
 EVERY = 8
@@ -84,34 +85,6 @@ def write_weights(model: Any, folder: Path) -> None:
     save_file(rounded(model), folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def start_id(tokenizer: BPETokenizer) -> int:
-    """Return the id before a text, the one that ends another, as `bits_per_byte` has it."""
-    assert tokenizer.eos_token_id is not None
-    return tokenizer.eos_token_id
-
-
-def bits(model: Any, tokenizer: BPETokenizer, text: str) -> float:
-    """Return what `bpelab.chat.text_bits.bits_per_byte` returns, by torch and with many passages at once."""
-    total = 0.0
-    encoded = [[start_id(tokenizer), *tokenizer.encode(part)] for part in passages(text, MEASURED)]
-    for start in range(0, len(encoded), 16):
-        ids, labels = padded(encoded[start : start + 16])
-        with torch.inference_mode():
-            logits = model(input_ids=ids).logits
-        total += torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum").item()
-    return total / math.log(2) / len(text.encode())
-
-
-def padded(encoded: list[list[int]]) -> tuple[Any, Any]:
-    """Return ids padded on the right, and for each the one that comes next, -100 where there is none."""
-    ids = torch.zeros((len(encoded), max(map(len, encoded)) - 1), dtype=torch.long)
-    labels = torch.full_like(ids, -100)
-    for number, row in enumerate(encoded):
-        ids[number, : len(row) - 1] = torch.tensor(row[:-1])
-        labels[number, : len(row) - 1] = torch.tensor(row[1:])
-    return ids, labels
-
-
 def batches(
     tokenizer: BPETokenizer, text: str, talks: list[Messages], steps: int, seed: int
 ) -> Iterator[tuple[Any, Any]]:
@@ -121,13 +94,12 @@ def batches(
     order: list[str] = []
     for step in range(steps):
         if step % 2:
-            picked = rows(tokenizer, random.sample(talks, CONVERSATIONS))
-            yield tensors(picked)
+            yield tensors(rows(tokenizer, random.sample(talks, CONVERSATIONS)))
         else:
             if len(order) < ROWS:
                 order += random.sample(parts, len(parts))
             batch, order = order[:ROWS], order[ROWS:]
-            yield padded([[start_id(tokenizer), *tokenizer.encode(part)] for part in batch])
+            yield tensors(encoded(tokenizer, batch))
 
 
 def met(tokenizer: BPETokenizer, first: int, text: str, talks: list[Messages], steps: int) -> dict[str, int]:
@@ -144,30 +116,17 @@ def train(
 ) -> dict[str, Any]:
     """Train a model in place; return steps, tokens, processor seconds, and bits per byte while it went on."""
     steps = 2 * max(1, round(epochs * len(list(passages(text, TRAINED))) / ROWS))
-    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
-    others = [weight for weight in model.parameters() if weight.ndim <= 1]
-    groups = [{"params": matrices, "weight_decay": 0.05}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=PEAK, betas=(0.9, 0.98), eps=1e-9)
+    optimizer = make_optimizer(model)
     checkpoints = {round(steps * part / CHECKPOINTS) for part in range(1, CHECKPOINTS + 1)}
-    curve = [{"step": 0, "bits": bits(model, tokenizer, unseen)}]
+    curve = [{"step": 0, "bits": bits(model, tokenizer, unseen, MEASURED, TOGETHER)}]
     seen = {"text": 0, "conversations": 0}
     spent, started = 0.0, time.process_time()
     for step, (ids, labels) in enumerate(batches(tokenizer, text, talks, steps, seed)):
-        along = max(0, step - WARM_UP) / max(1, steps - WARM_UP)
-        share = min(1.0, (step + 1) / WARM_UP, 0.01 + 0.99 * (1 + math.cos(math.pi * along)) / 2)
-        for group in optimizer.param_groups:
-            group["lr"] = PEAK * share
-        learned = labels >= 0
-        hidden = model.model(input_ids=ids).last_hidden_state
-        loss = torch.nn.functional.cross_entropy(model.lm_head(hidden[learned]), labels[learned])
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        seen["conversations" if step % 2 else "text"] += int(learned.sum())
+        learn(model, optimizer, rate(step, steps, PEAK, WARM_UP), ids, labels)
+        seen["conversations" if step % 2 else "text"] += int((labels >= 0).sum())
         if step + 1 in checkpoints:
             spent += time.process_time() - started
-            curve.append({"step": step + 1, "bits": bits(model, tokenizer, unseen)})
+            curve.append({"step": step + 1, "bits": bits(model, tokenizer, unseen, MEASURED, TOGETHER)})
             print(f"  step {step + 1} of {steps}: {curve[-1]['bits']:.3f} bits per byte, {spent:.0f} s", flush=True)
             started = time.process_time()
     return {"steps": steps, "tokens_learned": seen, "cpu_seconds": round(spent, 1), "curve": curve}
@@ -185,7 +144,7 @@ def asked(folder: Path, questions: list[tuple[Question, bool]]) -> dict[str, Any
         answers[question] = session.ask(question).text
     tokenizer, files = session.tokenizer, find_model(folder)
     engine = open_backend("reference", files)
-    prompt = [start_id(tokenizer), *tokenizer.encode(BEGUN)]
+    prompt = [*start_ids(tokenizer), *tokenizer.encode(BEGUN)]
     going_on = [made.id for made in generate(engine, prompt, max_new_tokens=48, stop=frozenset(files.stop_ids))]
     log = score(folder, [question for question, _ in questions])["answers"]
     right = {"touched": [0, 0], "untouched": [0, 0]}
@@ -244,7 +203,7 @@ def main() -> None:
             trained = train(model, tokenizer, known, unseen, corpus.train, options.epochs, SEED)
             write_weights(model.eval(), folder)
             after = asked(folder, questions)
-            after["bits"] = bits(load(folder), tokenizer, unseen)
+            after["bits"] = bits(load(folder), tokenizer, unseen, MEASURED, TOGETHER)
         measured[variant] = {
             "vocabulary": tokenizer.n_vocab,
             "tokens_unseen": tokenizer.count_tokens(unseen),

@@ -1,8 +1,9 @@
 """How texts are spelled in tokens: as the tokenizer spells them, or anyhow."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._support.numpy_import import np
 from ..core.tokenizer import Tokenizer
@@ -14,26 +15,51 @@ from .token_trie import TokenTrie
 
 FEW = 24
 """So few tokens are compared with the one before one by one."""
+MAX_FITS = 100_000
+"""The most pairs of tokens of which is kept whether one fits after the other."""
+
+
+MAX_WAYS = 100_000
+"""The most ways to the end of a piece that are kept."""
+
+
+class Way(NamedTuple):
+    """Bytes with which a piece can go on to its end, and the state of the borders after that."""
+
+    data: bytes
+    border: int
 
 
 class Spelling(ABC):
     """A vocabulary, and which of its tokens may follow each other.
 
     Attributes:
+        tokens: the bytes of each id.
         start: the places at the start of a text.
         borders: the automaton that says where pieces may end.
         characters: the kinds that this automaton tells apart, if any.
         trie: the tokens inside pieces.
         whole: those that are valid only as whole pieces, if there are any.
         has_pieces: whether a text is cut into pieces, which may not end everywhere.
+        ways: from places inside a piece, the last ways to its end that were found.
     """
 
+    tokens: Mapping[int, bytes]
     start: Places
     borders: StateTable
     characters: tuple[CharacterKinds, ...] = ()
     trie: TokenTrie
     whole: TokenTrie | None = None
     has_pieces = False
+
+    def __init__(self) -> None:
+        self.ways: dict[Place, Way] = {}
+
+    def note(self, place: Place, way: Way) -> None:
+        """Keep a way."""
+        if len(self.ways) >= MAX_WAYS:
+            del self.ways[next(iter(self.ways))]
+        self.ways[place] = way
 
     @abstractmethod
     def close(self, state: int) -> int:
@@ -47,6 +73,10 @@ class Spelling(ABC):
     def follow(self, place: Place, token: int) -> list[Place]:
         """Return the places after a token that follows one place; none if it can't."""
 
+    def reached(self, place: Place, token: int, state: int) -> list[Place]:
+        """Return the places after a token inside a piece, after which the borders are in this state."""
+        return [place]
+
     def fitting(self, last: int, tokens: Numbers) -> Numbers:
         """Return those of the tokens that can follow the one before, in the same piece."""
         return tokens
@@ -59,6 +89,10 @@ class Spelling(ABC):
         """Return whether a piece is valid only as one token."""
         return False
 
+    def begins_whole(self, piece: bytes | None) -> list[int]:
+        """Return the tokens with which a piece can be, or become, one that is valid only as one token."""
+        return []
+
 
 class Canonical(Spelling):
     """The ids to which the tokenizer encodes some text, and no others. Raises as `valid_tokens` does."""
@@ -66,8 +100,11 @@ class Canonical(Spelling):
     has_pieces = True
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__()
         check_bytes(tokenizer)
         self.valid: ValidTokens = valid_tokens(tokenizer)
+        self._fits = lru_cache(MAX_FITS)(self.valid.neighbours.fits)
+        self.tokens = self.valid.tokens
         self._states, added = self.valid.states, added_ids(tokenizer)
         self.start, self.borders = self.valid.start, StateTable(self._states)
         self.characters = (self._states.characters,)
@@ -90,15 +127,18 @@ class Canonical(Spelling):
         """Return the places after a token that follows one place; none if it can't."""
         return self.valid.follow(place, token)
 
+    def reached(self, place: Place, token: int, state: int) -> list[Place]:
+        """Return the places after a token inside a piece, after which the borders are in this state."""
+        return next(self.valid.reached(place, [(token, state)]))[1] if self._fits(place.last, token) else []
+
     def fitting(self, last: int, tokens: Numbers) -> Numbers:
         """Return those of the tokens that can follow the one before, in the same piece."""
         if last == NO_TOKEN:
             return tokens
-        neighbours = self.valid.neighbours
         if len(tokens) < FEW:
-            fits = np.array([neighbours.fits(last, token) for token in tokens.tolist()], bool)
+            fits = np.array([self._fits(last, token) for token in tokens.tolist()], bool)
         else:
-            fits = neighbours.fitting(last, tokens)
+            fits = self.valid.neighbours.fitting(last, tokens)
         found: Numbers = tokens[fits]
         return found
 
@@ -110,11 +150,21 @@ class Canonical(Spelling):
         """Return whether a piece is valid only as one token."""
         return piece in self.valid.whole
 
+    def begins_whole(self, piece: bytes | None) -> list[int]:
+        """Return the tokens with which a piece can be, or become, one that is valid only as one token."""
+        return [] if piece is None else self.valid.begins_whole(piece)
+
 
 class _NoBorders:
     """The automaton of all bytes: one place."""
 
     start = 0
+
+    def begun(self, state: int) -> bytes:
+        return b""
+
+    def alike(self, begun: bytes) -> list[bytes]:
+        return [bytes(range(256))]
 
     def read(self, state: int, byte: int) -> int:
         return state
@@ -127,10 +177,12 @@ class AnySpelling(Spelling):
     """All sequences of tokens that spell a text: the usual mask."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__()
         check_bytes(tokenizer)
         left_out = added_ids(tokenizer)
         tokens = {data: token for token, data in tokenizer.model.tokens.items() if data and token not in left_out}
         states: Any = _NoBorders()
+        self.tokens = tokenizer.model.tokens
         self.start, self.borders, self.trie = (
             frozenset([Place(0, NO_TOKEN, None)]),
             StateTable(states),

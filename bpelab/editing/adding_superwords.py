@@ -13,7 +13,6 @@ from .._support.validate import whole_number
 from ..core.spec import TokenizerSpec
 from ..core.tokenizer import Tokenizer, with_spec
 from ..errors import TrainingError
-from ..model.rank_merges import RankMerges
 from ..native import extension
 from ..trainers.counting.corpus import Corpus, rereadable
 from ..trainers.counting.local import LocalCorpus, check_memory
@@ -61,8 +60,6 @@ def add_superwords(
             "superwords are added to tokenizers of bytes that cut text by one pattern, and this one "
             + ("has another pre-tokenizer" if model.covers_utf8 else "is made of characters")
         )
-    if isinstance(model.merges, RankMerges) and not model.recovered_merges.exact:
-        raise TrainingError("no list of merges has the ids of this table of ranks: a token ranks before its own parts")
     at_least_one("min_frequency", min_frequency)
     taken = set(model.tokens) | {token.id for token in spec.special_tokens.tokens}
     more = whole_number("vocab_size", vocab_size) - len(taken)

@@ -23,7 +23,7 @@ from itertools import chain, count
 from typing import Generic, NamedTuple, TypeVar
 
 from ..boundaries.from_vocabulary import SPACE
-from ..core.derivations import derive_tokens, token_initial_symbols
+from ..core.derivations import derive_tokens
 from ..core.pipeline import Pipeline
 from ..core.spec import TokenizerSpec
 from ..core.tokenizer import Tokenizer, with_spec
@@ -31,6 +31,7 @@ from ..encoders.heap import HeapEncoder
 from ..errors import VocabularyError
 from ..formats.listing import printable
 from ..model.bpe import BPEModel
+from ..model.initial_symbols import token_initial_symbols
 from ..trainers.learned_merge import LearnedMerge
 from ..unicode.byte_alphabet import from_alphabet
 from .append_merges import append_merges

@@ -75,7 +75,7 @@ class TrieEncoder:
     @staticmethod
     def supports(model: BPEModel) -> bool:
         """Return whether symbols are bytes and each token has one merge and ranks after its parts, as in training."""
-        return model.is_byte_level and model.recovered_merges.exact
+        return model.is_byte_level and not model.recovered_merges.early
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
         """Return the ids of one piece. `record` is called with every TrieStep."""

@@ -61,7 +61,7 @@ def _merges(spec: TokenizerSpec) -> list[tuple[int, int]]:
         raise ConversionError(f"minbpe splits text with one pattern, but this tokenizer uses {spec.pre_tokenizer}")
     if spec.normalizer is not None or spec.post_processor is not None:
         raise ConversionError("minbpe can hold neither a normalizer nor a post-processor")
-    if not recovered_merges.exact or recovered_merges.unreachable:
+    if recovered_merges.early or recovered_merges.unreachable:
         raise ConversionError("minbpe can't hold this model: it has tokens that no list of merges makes")
     if model.byte_ids != tuple(range(256)) or list(recovered_merges.splits) != list(
         range(256, 256 + len(recovered_merges.splits))

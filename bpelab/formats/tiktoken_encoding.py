@@ -92,27 +92,19 @@ def _refuse_other_merges(model: BPEModel) -> None:
     """Raise ConversionError if merging by ranks, with ids as ranks, would differ from the model's own merges."""
     from ..model.merge_recovery import pair_only_ranks_merge
 
-    recovered_merges = model.recovered_merges
-    if not recovered_merges.exact:
-        raise ConversionError("tiktoken can't hold this: some tokens rank before their parts, or no merge makes them")
-    merged = list(recovered_merges.splits)
+    merged = list(model.recovered_merges.splits)
     if merged != sorted(merged):
         at = next(i for i, (a, b) in enumerate(zip(merged, merged[1:])) if a > b)
         raise ConversionError(
             f"tiktoken's ids are its ranks, but the token {merged[at]} merges before {merged[at + 1]} here"
         )
-    if recovered_merges.unreachable and (more := pair_only_ranks_merge(model)) is not None:
+    if (more := pair_only_ranks_merge(model)) is not None:
         raise ConversionError(f"by ranks {more[0]!r} and {more[1]!r} would merge, but here they don't")
 
 
 def _never_merged(model: BPEModel) -> bytes | None:
     """Return a token that merging its own bytes doesn't produce, or None."""
-    from ..encoders.heap import HeapEncoder
-
-    if model.recovered_merges.exact:
-        return next((model.tokens[token_id] for token_id in model.recovered_merges.unreachable), None)
-    encode = HeapEncoder(model).encode_piece
-    return next((token for token_id, token in model.tokens.items() if encode(token) != [token_id]), None)
+    return next((model.tokens[token_id] for token_id in model.recovered_merges.unreachable), None)
 
 
 def missing_bytes(spec: TokenizerSpec) -> dict[bytes, int]:

@@ -1,8 +1,8 @@
 """Write a specification as a tokenizer.json.
 
-The format holds everything in a tokenizer, except tokens of a rank table that no merge list can make (those that rank
-before their own parts, or are of equal rank and overlap), added tokens that share an id, vocabularies in which an added
-token has the text of another token, and SentencePiece's user-defined symbols if it puts a space before the text.
+The format holds everything in a tokenizer, except tokens of equal rank that overlap, added tokens that share an id,
+vocabularies in which an added token has the text of another token, and SentencePiece's user-defined symbols if it puts
+a space before the text.
 
 Named patterns are written as Hugging Face's engine needs them (`NamedPattern.oniguruma`); others are translated
 (`regex/oniguruma.py`). Each is written as it was published where that changes no id (`published_patterns`).

@@ -11,10 +11,14 @@ order of ids is preserved even if an unknown character comes before one spelled 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .._support.lazy_property import cached_property
 from ..vocab.added_token_matcher import AddedTokenMatcher
 from ..vocab.added_tokens import AddedToken
+
+if TYPE_CHECKING:
+    from .bpe import BPEModel
 
 
 @dataclass(frozen=True)
@@ -111,3 +115,27 @@ class InitialSymbols:
         if unknown:
             ids.append((self.unk_id, unknown))  # type: ignore[arg-type]
         return ids
+
+
+def token_initial_symbols(model: "BPEModel", token: bytes) -> list[int]:
+    """Return the ids before a token's first merge: as for a piece, but with the token's own word prefix or suffix.
+
+    >>> from bpelab.model import BPEModel
+    >>> symbols = InitialSymbols(True, suffix=b"</w>")
+    >>> tokens = {0: b"a", 1: b"b</w>", 2: b"ab</w>"}
+    >>> token_initial_symbols(
+    ...     BPEModel(tokens, {(0, 1): (0, 2)}, {b"a": 0, b"b</w>": 1}, initial_symbols=symbols), b"ab</w>"
+    ... )
+    [0, 1]
+    """
+    initial_symbols = model.initial_symbols
+    if initial_symbols is None or not (initial_symbols.prefix or initial_symbols.suffix):
+        return model.initial_ids(token)
+    inside = bool(initial_symbols.prefix) and token.startswith(initial_symbols.prefix)
+    ends = bool(initial_symbols.suffix) and token.endswith(initial_symbols.suffix)
+    cut = initial_symbols.cut(token.removeprefix(initial_symbols.prefix).removesuffix(initial_symbols.suffix))
+    forms = [(initial_symbols.prefix if inside or at else b"") + symbol for at, symbol in enumerate(cut)]
+    if ends and forms:
+        forms[-1] += initial_symbols.suffix
+    ids = [initial_symbols.symbols.get(form, model.alphabet.get(form)) for form in forms]
+    return [token_id for token_id in ids if token_id is not None] if None not in ids else []

@@ -7,7 +7,7 @@ passes, because merging is deterministic. A token for which none passes can neve
 
 A list of merges may make a token in several ways, each with a rank of its own, as lists that were made from ranks do.
 Of these too at most one is ever used, so they are tested in the order of their ranks. A merge that ranks before its own
-parts can't be tested then: the result is `exact` only if no token needs such a merge.
+parts can't be tested then: `early_merges.py` finds those that are used, and proves that one pair a token is enough.
 
 Chapter: A trie. Cost: a few lookups for each cut of each token.
 Source: the corollaries in rust-gems `bpe` (README), from which the test for compatibility is taken.
@@ -17,31 +17,28 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ConversionError
+from .early_merges import add_early_merges, last_two
+from .equal_ranks import order_of_equal_ranks
 from .rank_merges import RankMerges
 
 if TYPE_CHECKING:
     from .bpe import BPEModel
 
 
-MAX_RUN = 64
-"""The longest run of one unit, in units, for which an order among equal ranks is proved."""
-
-
 class RecoveredMerges(NamedTuple):
-    """The pair that each token is merged from, in rank order.
+    """The pair that each token is merged from, in rank order. Merging by these alone gives the model's ids.
 
     Attributes:
         splits: id -> (left id, right id), lowest rank first.
         rank_of: id -> rank, for the tokens in `splits`.
         unreachable: ids of the tokens that no sequence of merges makes.
-        exact: whether merging by `splits` alone gives the model's ids for every text. False only for hand-made
-            tables in which a token that no other merge makes ranks before its own parts.
+        early: how many of them rank before one of their own parts. A training makes none.
     """
 
     splits: Mapping[int, tuple[int, int]]
     rank_of: Mapping[int, int]
     unreachable: tuple[int, ...]
-    exact: bool
+    early: int
 
 
 def compatible(
@@ -96,90 +93,26 @@ def recover_merges(model: "BPEModel") -> RecoveredMerges:
         elif compatible(left, right, splits, rank_of, merged):
             splits[new], rank_of[new], merged[left, right] = (left, right), rank, rank
             made.add(new)
-    exact = not any(new not in splits and left in made and right in made for new, left, right in late)
-    return RecoveredMerges(splits, rank_of, tuple(token for token in tokens if token not in made), exact)
-
-
-def order_of_equal_ranks(splits: Mapping[int, tuple[int, int]]) -> list[int] | None:
-    """Order tokens of equal rank so that a list of merges has the same effect; return None if no such order is known.
-
-    `splits` has the two parts of each, shorter tokens first. Merges of one rank happen from left to right, and those of
-    a list one after another, each everywhere. Where no two tokens can overlap, the order doesn't matter. The other case
-    is a run of one unit, such as 2, 3, 4 ... spaces: then the longest comes first, if that is the same
-    (`_is_longest_first`). No token of an earlier rank has one of these as a part (see `recover_merges`), so nothing
-    happens in between.
-
-    >>> order_of_equal_ranks({10: (1, 2), 11: (3, 4)}), order_of_equal_ranks({10: (1, 2), 11: (2, 3)})
-    ([10, 11], None)
-    >>> order_of_equal_ranks({10: (1, 1), 11: (10, 1), 12: (11, 10)})
-    [12, 11, 10]
-    """
-    powers: dict[int, tuple[int, int]] = {}  # token -> its unit, and how often it is repeated
-    runs: dict[int, dict[tuple[int, int], int]] = {}
-    for token, parts in splits.items():
-        (unit, left), (other, right) = (powers.get(part, (part, 1)) for part in parts)
-        if unit == other and unit not in splits:
-            powers[token] = unit, left + right
-            runs.setdefault(unit, {})[left, right] = left + right
-    lefts, rights = ({parts[side] for parts in splits.values()} for side in (0, 1))
-    for token in splits.keys() - powers:
-        left, right = splits[token]
-        if left in rights or right in lefts or not {left, right}.isdisjoint(splits) or token in lefts | rights:
-            return None
-    if not all(map(_is_longest_first, runs.values())):
-        return None
-    return sorted(splits, key=lambda token: -powers.get(token, (token, 0))[1])
-
-
-def _is_longest_first(run: Mapping[tuple[int, int], int]) -> bool:
-    """Return whether merging a run of one unit from left to right is the same as preferring the longest result.
-
-    `run` maps the lengths of two neighbours to that of the token that they become. Up to twice the longest token, both
-    orders are tried. If they take the same steps, they do so for all lengths: the leftmost merges reach the longest
-    token without touching what follows it, nothing merges with it, and the rest is a shorter run.
-    """
-    longest = max(run.values())
-    if longest > MAX_RUN:
-        return False
-    steps = {size: _steps_of_run(run, size, False) for size in range(2, 2 * longest + 1)}
-    return steps[longest][-1] == (0, longest) and all(
-        _steps_of_run(run, size, True) == taken for size, taken in steps.items()
-    )
-
-
-def _steps_of_run(run: Mapping[tuple[int, int], int], size: int, longest_first: bool) -> list[tuple[int, int]]:
-    """Return the merges of a run of `size` units, in order: the left part's index, and the length of the result."""
-    lengths, steps = [1] * size, list[tuple[int, int]]()
-    while True:
-        possible = [(at, run[pair]) for at, pair in enumerate(zip(lengths, lengths[1:])) if pair in run]
-        if not possible:
-            return steps
-        at, length = min(possible, key=lambda step: (-step[1] if longest_first else 0, step[0]))
-        lengths[at : at + 2] = [length]
-        steps.append((at, length))
+    early = add_early_merges(model, {new for new, *_ in late if new not in splits}, splits, rank_of)
+    made = splits.keys() | model.alphabet.values()
+    return RecoveredMerges(splits, rank_of, tuple(token for token in tokens if token not in made), early)
 
 
 def pair_only_ranks_merge(model: "BPEModel") -> tuple[bytes, bytes] | None:
     """Return two tokens that a rank table would merge but the model's merge list doesn't, or None.
 
-    In a rank table, any two neighbours merge if their concatenation is a token.
+    In a rank table, any two neighbours merge if their concatenation is a token. If the list makes that token, it's from
+    the one pair that it ever meets. So this happens only to tokens that the list never makes, and leaves as two.
 
     >>> from bpelab.model import BPEModel
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"abc": 257}
     >>> pair_only_ranks_merge(BPEModel.from_vocab(vocab, [(b"a", b"b")]))
     (b'ab', b'c')
     """
-    from .rank_merges import RankMerges
-
     if isinstance(model.merges, RankMerges):
         return None
-    recovered_merges, merged = model.recovered_merges, {pair: rank for pair, (rank, _) in model.merges.items()}
-    for left, right in RankMerges(model.tokens, model.ids):
-        if (left, right) not in merged and compatible(
-            left, right, recovered_merges.splits, recovered_merges.rank_of, merged
-        ):
-            return model.tokens[left], model.tokens[right]
-    return None
+    pairs = (last_two(model, token_id) for token_id in model.recovered_merges.unreachable)
+    return next(((model.tokens[pair[0]], model.tokens[pair[1]]) for pair in pairs if pair is not None), None)
 
 
 def merges_by_ids(model: "BPEModel") -> bool:
@@ -189,8 +122,7 @@ def merges_by_ids(model: "BPEModel") -> bool:
     the same merges happen between their outer borders, in the same order. Merging a token's bytes passes through a
     single state of two tokens before the last. So at most one way to split a token is ever used, and the order of the
     others in a merge list doesn't matter. A list needs these pairs, ordered by the ids of the merged tokens. It has
-    them if it has all pairs of the table, like the list that Hugging Face makes from ranks, or the recovered pairs, if
-    these are `exact`.
+    them if it has all pairs of the table, like the list that Hugging Face makes from ranks, or the recovered pairs.
 
     >>> from bpelab.model import BPEModel
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"bc": 256, b"ab": 257, b"abc": 258}
@@ -199,7 +131,6 @@ def merges_by_ids(model: "BPEModel") -> bool:
     [True, True, False]
     """
     from .bpe import BPEModel
-    from .rank_merges import RankMerges
 
     if isinstance(model.merges, RankMerges) and model.merges.plain:
         return True
@@ -210,7 +141,7 @@ def merges_by_ids(model: "BPEModel") -> bool:
     if all(pair in model.merges for pair in table):
         return True
     found = BPEModel(model.tokens, table, model.alphabet, model.ignore_merges, model.initial_symbols).recovered_merges
-    return found.exact and all(pair in model.merges for pair in found.splits.values())
+    return all(pair in model.merges for pair in found.splits.values())
 
 
 def merge_pairs(model: "BPEModel") -> list[tuple[int, int]]:
@@ -222,17 +153,17 @@ def merge_pairs(model: "BPEModel") -> list[tuple[int, int]]:
         ranks = {rank for rank, _ in model.merges.values()}
         if len(ranks) == len(model.merges):
             return sorted(model.merges, key=lambda pair: model.merges[pair][0])
-    if not model.recovered_merges.exact:
-        raise ConversionError("a merge list can't hold this model: some tokens rank before their own parts")
+    recovered = model.recovered_merges
     symbols = set() if model.initial_symbols is None else set(model.initial_symbols.symbols.values())
-    splits = {token: pair for token, pair in model.recovered_merges.splits.items() if token not in symbols}
+    splits = {token: pair for token, pair in recovered.splits.items() if token not in symbols}
     by_rank: dict[int, list[int]] = {}
     for token_id in splits:
-        by_rank.setdefault(model.recovered_merges.rank_of[token_id], []).append(token_id)
+        by_rank.setdefault(recovered.rank_of[token_id], []).append(token_id)
     pairs = []
-    for tokens in by_rank.values():
-        order = order_of_equal_ranks({token_id: splits[token_id] for token_id in tokens})
-        if order is None:
+    for rank, tokens in by_rank.items():
+        alike = {token_id: splits[token_id] for token_id in tokens}
+        order = tokens if len(tokens) == 1 else order_of_equal_ranks(alike)
+        if order is None or (len(order) > 1 and recovered.early and _are_parts_before(set(order), rank, recovered)):
             token, other = (model.tokens[each].decode("utf-8", "replace") for each in tokens[:2])
             raise ConversionError(
                 f"a merge list can't hold this model: {token!r} and {other!r} have the same score, so the one further "
@@ -240,3 +171,8 @@ def merge_pairs(model: "BPEModel") -> list[tuple[int, int]]:
             )
         pairs += [splits[token_id] for token_id in order]
     return pairs
+
+
+def _are_parts_before(tokens: set[int], rank: int, recovered: RecoveredMerges) -> bool:
+    """Return whether one of the tokens, all of this rank, is a part of one of an earlier rank."""
+    return any(recovered.rank_of[new] < rank and not tokens.isdisjoint(pair) for new, pair in recovered.splits.items())

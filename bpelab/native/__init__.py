@@ -15,7 +15,7 @@ One file a stage:
   split_steps.h, adjacency.h
 - encoding: piece_keys.h, piece_cache.h, vocabulary.h, building.h, checks.h, table_file.h, cuts.h, initial_symbols.h,
   runs.h, merge.h, batched_merge.h, encode.h, superwords.h, utf8.h, decode.h
-- files and vocabularies: json_text.h, model_json.h, merge_recovery.h, derivations.h, positions.h
+- files and vocabularies: json_text.h, model_json.h, merge_recovery.h, positions.h
 - training: count.h, pairs.h, limits.h, replace.h, learn.h, pair_counts.h, phrases.h, phrase_parts.h
 - used by all: common.h, instruction_sets.h, huge_pages.h, scratch.h
 - Python types: module.c, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ..model.bpe import BPEModel
-    from ..model.lazy_model import MergeColumns, ModelColumns
+    from ..model.lazy_model import ModelColumns
     from ..model.merge_recovery import RecoveredMerges
     from ..pretokenizers.base import PreTokenizer
     from ..pretokenizers.split import Split
@@ -53,7 +53,6 @@ BUILD = "pip install --force-reinstall --no-deps --no-binary bpelab"
 """A command that builds bpelab even if pip would take a wheel without C, from an index or from its cache."""
 ID_LIMIT = 1 << 28
 """The ids of a model that C serves must be below this."""
-NO_MERGE = 0xFFFFFFFF
 HIGHEST_IN_ROWS = 1 << 22
 """The ids of a model must be below this where C has a row for each."""
 
@@ -135,6 +134,7 @@ def recovered_merges(model: BPEModel) -> RecoveredMerges:
     if not are_distinct(ranks) or columns.highest >= HIGHEST_IN_ROWS:
         return model.recovered_merges
     from .._support.gc_paused import gc_paused
+    from ..model.early_merges import add_early_merges
     from ..model.merge_recovery import RecoveredMerges
     from ._core import recover_merges
 
@@ -142,37 +142,14 @@ def recovered_merges(model: BPEModel) -> RecoveredMerges:
     for token_id in model.alphabet.values():
         made[token_id] = 1
     with gc_paused():
-        *used, exact = recover_merges(*columns.merges, made)
+        *used, complete = recover_merges(*columns.merges, made)
         rank, left, right, new = (memoryview(column).cast("I") for column in used)
-        splits = dict(zip(new, zip(left, right)))
+        splits, rank_of = dict(zip(new, zip(left, right))), dict(zip(new, rank))
+        early = 0 if complete else add_early_merges(model, set(columns.merges[3]).difference(splits), splits, rank_of)
         unreachable = tuple(i for i in columns.ids if not made[i] and i not in splits)
-        found = RecoveredMerges(splits, dict(zip(new, rank)), unreachable, exact)
+        found = RecoveredMerges(splits, rank_of, unreachable, early)
     vars(model)["recovered_merges"] = found
     return found
-
-
-def last_merges(
-    columns: MergeColumns, token_ids: Collection[int], symbols: array[int], ends: array[int]
-) -> dict[int, tuple[int, int]] | None:
-    """Return the last merge of each token: token id -> pair, for the tokens that merging their symbols produces.
-
-    `ends` says where each token's symbols end. The ranks must be distinct. Returns None if the extension wasn't built,
-    or the tokens are too long for it.
-
-    >>> merge = array("I", [0]), array("I", [1]), array("I", [2]), array("I", [3])
-    >>> last_merges(merge, [3], array("I", [1, 2]), array("I", [2])) in (None, {3: (1, 2)})
-    True
-    """
-    if extension() is None:
-        return None
-    from ._core import last_merges as in_c
-
-    _, left, right, new = columns
-    numbers = in_c(left, right, new, symbols, ends, array("I", token_ids))
-    if numbers is None:
-        return None
-    made = zip(token_ids, memoryview(numbers).cast("I"))
-    return {token_id: (left[number], right[number]) for token_id, number in made if number != NO_MERGE}
 
 
 def decoder_for(contents: Mapping[int, bytes]) -> Decoder | None:

@@ -95,7 +95,7 @@ static PyObject *recover_merges(PyObject *module, PyObject *args) {
     uint32_t *columns[4] = {NULL, NULL, NULL, NULL};
     uint8_t *kinds = NULL;
     int64_t counts[4], used = 0;
-    int fits = 1, exact = 1;
+    int fits = 1, complete = 1;
     Recovery r = {0};
     (void)module;
     if (!PyArg_ParseTuple(args, "OOOOy*", given, given + 1, given + 2, given + 3, &made)) return NULL;
@@ -121,14 +121,14 @@ static PyObject *recover_merges(PyObject *module, PyObject *args) {
     for (int64_t i = 0; i < counts[0]; i++) {
         if (kinds[i] == LATE_MERGE && r.rank_of[columns[3][i]] < 0 && r.rank_of[columns[1][i]] != NOT_MADE &&
             r.rank_of[columns[2][i]] != NOT_MADE)
-            exact = 0;
+            complete = 0;
         if (kinds[i] != USED_MERGE) continue;
         for (int c = 0; c < 4; c++) columns[c][used] = columns[c][i];
         used++;
     }
     Py_ssize_t size = (Py_ssize_t)(4 * used);
     result = Py_BuildValue("y#y#y#y#O", columns[0], size, columns[1], size, columns[2], size, columns[3], size,
-                           exact ? Py_True : Py_False);
+                           complete ? Py_True : Py_False);
 end:
     recovery_free(&r);
     free(kinds);

@@ -8,7 +8,7 @@ characters of the same kinds begin are one state. The automaton may be the guess
 Cost: a look-up for each byte; a state is computed when it is first reached.
 """
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence, Set
 from enum import IntEnum
 from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
@@ -60,6 +60,27 @@ class ByteStates(Generic[Spot]):
         """Return the places in a state; inside a character, those before it."""
         return self._states[state][0]
 
+    def begun(self, state: int) -> bytes:
+        """Return the first bytes of a character that is begun in a state, or others with the same future."""
+        return self._states[state][1]
+
+    def alike(self, begun: bytes) -> list[bytes]:
+        """Return the bytes that can come after the first ones of a character, in groups that lead to the same state.
+
+        Only characters of the same kind are alike here.
+        """
+        groups: dict[int | bytes, bytes] = {}
+        for byte in range(0x80, 0xC0) if begun else (*range(0x80), *range(0xC2, 0xF5)):
+            data = begun + bytes([byte])
+            try:
+                key: int | bytes = self.characters.kind(ord(data.decode()))
+            except UnicodeDecodeError as error:
+                if error.reason != "unexpected end of data":
+                    continue
+                key = self._begun(data)
+            groups[key] = groups.get(key, b"") + bytes([byte])
+        return [*groups.values()]
+
     def read(self, state: int, byte: int, token: Token = Token.ORDINARY) -> int:
         """Return the state after one more byte; DEAD if there is none."""
         found = self._known.get((token, state << 8 | byte))
@@ -107,7 +128,7 @@ class ByteStates(Generic[Spot]):
     def _reached(self, place: Spot, kind: int, token: Token) -> Sequence[Spot]:
         return self._automaton.after(place, kind)
 
-    def _kinds(self, begun: bytes, token: Token) -> set[int]:
+    def _kinds(self, begun: bytes, token: Token) -> Set[int]:
         """Return the kinds of the characters that begin with these bytes."""
         return self.characters.kinds(*code_points(begun))
 
@@ -162,7 +183,7 @@ class PieceStates(ByteStates[Any]):
         is_added, added = self._borders.is_added, token is Token.ADDED
         return [new for new in self._borders.after(place, kind) if is_added(new) == added]
 
-    def _kinds(self, begun: bytes, token: Token) -> set[int]:
+    def _kinds(self, begun: bytes, token: Token) -> Set[int]:
         """Return the kinds of the characters that begin with these bytes; of a BYTE, those that have no token."""
         every = super()._kinds(begun, token)
         if token is not Token.BYTE:

@@ -19,18 +19,22 @@ class CharacterKinds:
     def __init__(self, stage1: "array[int]", stage2: bytes) -> None:
         self.stage1, self.stage2 = stage1, stage2
         self._alike: dict[tuple[int, bytes], bytes] = {}
+        self._kinds: dict[tuple[int, int], frozenset[int]] = {}
 
     def kind(self, code_point: int) -> int:
         """Return the kind of a character."""
         return self.stage2[self.stage1[code_point >> 8] << 8 | code_point & 255]
 
-    def kinds(self, first: int, last: int) -> set[int]:
+    def kinds(self, first: int, last: int) -> frozenset[int]:
         """Return the kinds of the characters from code point `first` to `last`.
 
         Both are in the same block of 256 characters, or the first and the last one of a block.
         """
-        blocks = {self.stage1[at] for at in range(first >> 8, (last >> 8) + 1) if at not in SURROGATES}
-        return {kind for at in blocks for kind in self.stage2[at << 8 | first & 255 : (at << 8 | last & 255) + 1]}
+        if (first, last) not in self._kinds:
+            blocks = {self.stage1[at] for at in range(first >> 8, (last >> 8) + 1) if at not in SURROGATES}
+            rows = (self.stage2[at << 8 | first & 255 : (at << 8 | last & 255) + 1] for at in blocks)
+            self._kinds[first, last] = frozenset().union(*rows)
+        return self._kinds[first, last]
 
     def alike(self, begun: bytes) -> bytes:
         """Return the first bytes of a character, or others that were asked for earlier and have the same future."""

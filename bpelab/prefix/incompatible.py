@@ -7,7 +7,7 @@ incompatible if such a merge of a part on the left and one on the right has a lo
 these parts something longer. Tokens that begin with the same part are numbered in a row (a preorder of the tree in
 which a token's parent is its left part, later merges first). Then the tokens that a merge rules out are an interval.
 
-Cost: for each token on the left a look at the merges of its parts, and a sum over the vocabulary.
+Cost: for each token on the left a look at the merges of its parts, and at the tokens that they rule out.
 """
 
 from bisect import bisect_left
@@ -40,6 +40,7 @@ class Incompatible:
             end = ends[longer[later]] if later < len(longer) else self._number[right] + 1
             merges.setdefault(left, []).append((rank_of[token], int(self._number[right]), int(end)))
         self._merges = {left: np.array(rows, np.int64).T for left, rows in merges.items()}
+        self._in_order = np.argsort(self._number)
         self._known: dict[int, NDArray[np.bool_]] = {}
 
     def after(self, left: int) -> NDArray[np.bool_]:
@@ -48,16 +49,15 @@ class Incompatible:
         if found is None:
             if len(self._known) >= MAX_KNOWN:
                 del self._known[next(iter(self._known))]
-            part, limit, ruled_out = left, MAX_RANK, np.zeros(len(self._number), bool)
+            part, limit, rows = left, MAX_RANK, []
             while True:
-                ranks, starts, ends = self._merges.get(part, NO_MERGES)
-                ruled_out |= in_intervals(
-                    starts[: (size := np.searchsorted(ranks, limit))], ends[:size], len(ruled_out)
-                )
+                merges = self._merges.get(part, NO_MERGES)
+                rows.append(merges[1:, : np.searchsorted(merges[0], limit)])
                 if part not in self._splits:
                     break
                 limit, part = self._rank_of[part], self._splits[part][1]
-            found = ruled_out[self._number]
+            found = np.zeros(len(self._in_order), bool)
+            found[self._in_order[in_intervals(*np.concatenate(rows, axis=1))]] = True
         self._known[left] = found
         return found
 
@@ -75,11 +75,13 @@ class Incompatible:
         return {token: int(self._number[token]) + size for token, size in sizes.items()}
 
 
-def in_intervals(starts: NDArray[np.int64], ends: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
-    """Return for each number below `size` whether it is in one of the intervals.
+def in_intervals(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers in the intervals, one after the other.
 
-    >>> in_intervals(np.array([1, 1]), np.array([2, 3]), 4).tolist()
-    [False, True, True, False]
+    >>> in_intervals(np.array([1, 5]), np.array([3, 6])).tolist()
+    [1, 2, 5]
     """
-    change = np.bincount(starts, minlength=size + 1) - np.bincount(ends, minlength=size + 1)
-    return np.asarray(np.cumsum(change)[:size] > 0)
+    sizes = ends - starts
+    found = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    found += np.arange(len(found))
+    return found

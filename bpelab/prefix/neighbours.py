@@ -45,7 +45,7 @@ class Neighbours:
         self._tokens, self._encode = model.tokens, encode_function("auto", _merging(model))
         self._splits, self._rank_of = recovered_merges.splits, recovered_merges.rank_of
         self._merged = {pair: self._rank_of[token] for token, pair in self._splits.items()}
-        self._doubtful = () if recovered_merges.exact else _early_merges(model)
+        self._doubtful = _early_tokens(model) if recovered_merges.early else ()
         unreachable = set(recovered_merges.unreachable)
         self.reachable = {token for token in self._tokens if self._is_reachable(token, token in unreachable)}
 
@@ -104,8 +104,11 @@ def _merging(model: BPEModel) -> BPEModel:
     return BPEModel(model.tokens, model.merges, model.alphabet, initial_symbols=model.initial_symbols)
 
 
-def _early_merges(model: BPEModel) -> tuple[bytes, ...]:
-    """Return the bytes of the tokens that only merges which rank before their own parts make."""
-    made = model.recovered_merges.splits
-    early = {new for pair in model.merges if (new := model.merges[pair][1]) not in made}
-    return tuple(model.tokens[new] for new in early if new not in model.alphabet.values())
+def _early_tokens(model: BPEModel) -> tuple[bytes, ...]:
+    """Return the bytes of the tokens that rank before their own parts."""
+    splits, rank_of = model.recovered_merges.splits, model.recovered_merges.rank_of
+    return tuple(
+        model.tokens[token]
+        for token, parts in splits.items()
+        if any(rank_of.get(part, -1) > rank_of[token] for part in parts)
+    )

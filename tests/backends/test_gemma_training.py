@@ -87,7 +87,7 @@ def test_bits_are_those_of_the_probabilities(script, small):
     with torch.inference_mode():
         logs = torch.log_softmax(model(input_ids=torch.tensor([ids[:-1]])).logits[0], dim=-1)
     bits = -sum(float(row[token]) for row, token in zip(logs, ids[1:])) / math.log(2)
-    assert script.bits(model, old, text) == pytest.approx(bits / len(text.encode()), rel=1e-5)
+    assert script.bits(model, old, text, script.PASSAGE) == pytest.approx(bits / len(text.encode()), rel=1e-5)
 
 
 def test_texts_are_cut_and_sorted(script, tmp_path):

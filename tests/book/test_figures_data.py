@@ -55,6 +55,8 @@ READ = {
     "one_byte.ipynb": {
         "forced_spelling_record.json": "what a model of a gigabyte answers under three masks, which takes llama.cpp; "
         "`python book/forced_spelling_record.py` asks it and writes it, and a test counts its right answers again",
+        "constraints_record.json": "what masks cost beside two other libraries, with GPT-4's vocabulary; `python "
+        "book/constraints_record.py` measures it and writes it, with versions and the machine",
     },
     "drift.ipynb": {
         "templates_record.json": "templates that llama.cpp's sources and packages ship; `python "

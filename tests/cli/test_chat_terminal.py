@@ -8,12 +8,16 @@ import select
 import signal
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 
 from bpelab.chat.backends import close_backends
 from bpelab.chat.session import ChatSession
+from bpelab.cli.chat.leaving import leaving_at_interrupt
 from bpelab.cli.chat.output import escape_controls, probability_line, show_token, wants_colours
 from bpelab.cli.main import main
 
@@ -411,6 +415,49 @@ def test_a_base_model_in_a_terminal(base):
         assert person.rest() == 0
 
 
+LOADING = """
+import hashlib, sys, time
+from bpelab.cli.chat.leaving import leaving_at_interrupt
+with leaving_at_interrupt():
+    try:
+        print("loading", flush=True)
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9) if sys.argv[1] == "C" else time.sleep(600)
+    except KeyboardInterrupt:
+        print("cleaned up", flush=True)
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(("works_in", "last"), [("C", "^C"), ("Python", "cleaned up")])
+def test_ctrl_c_while_a_model_loads(works_in, last):
+    """A call of C keeps Python from noticing; without the watcher, this one would go on for minutes."""
+    with typist("-c", LOADING, works_in) as person:
+        person.until("loading")
+        person.type("\x03")
+        start = time.monotonic()
+        assert person.rest() == 130
+        assert time.monotonic() - start < 20  # half a second, if the machine isn't busy
+        assert last in person.seen
+
+
+def test_signals_are_as_before():
+    """The process goes on after loading: its threads, its files and what Ctrl-C does."""
+    former = signal.set_wakeup_fd(-1)
+    with leaving_at_interrupt(), leaving_at_interrupt():
+        inner = signal.set_wakeup_fd(-1)
+        signal.set_wakeup_fd(inner)
+        assert inner != -1
+    assert signal.set_wakeup_fd(former) == -1
+    assert "bpelab-interrupt" not in [thread.name for thread in threading.enumerate()]
+    with ThreadPoolExecutor(1) as pool:  # which gets no signals
+        assert "bpelab-interrupt" not in pool.submit(names_while_loading).result()
+
+
+def names_while_loading() -> list[str]:
+    with leaving_at_interrupt():
+        return [thread.name for thread in threading.enumerate()]
+
+
 # -- pipes -----------------------------------------------------------------------------------------------------------
 
 
@@ -483,10 +530,22 @@ def test_completion_from_the_command_line(run, llama, tmp_path):
 
 
 @pytest.mark.filterwarnings("default::bpelab.chat.base_models.BaseModelWarning")
-def test_a_base_model_is_not_asked(run, base):
-    code, out, err = run(*model(base), "--prompt", "Hello")
-    assert (code, out) == (1, "")
-    assert "is a base model" in err and "`complete`" in err and err.count("\n") == 1
+def test_a_base_model_is_not_asked(run, base, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr("bpelab.chat.session.open_with_fallback", None)  # it isn't loaded for that
+        for words in (
+            ["--prompt", "Hello"],
+            ["--json"],
+            [],
+            ["--system", "Be kind."],
+            ["--load", "saved.json"],
+        ):
+            code, out, err = run(*model(base), *words)
+            assert (code, out) == (1, "")
+            assert "is a base model" in err and "`bpelab complete " in err and err.count("\n") == 1
+        code, out, err = run(*model(base), "--prompt", "Hello", "--template", "llama3")
+        assert (code, out) == (1, "") and "has no tokens <|begin_of_text|>, " in err and "alpaca" in err
+        assert err.count("\n") == 1
     code, out, err = run(*model(base), "--prompt", "Hello", "--template", "chatml", "--max-new-tokens", 5)
     assert code == 0 and out
     assert err.startswith("bpelab: ") and "wasn't trained on messages in this format" in err and err.count("\n") == 1

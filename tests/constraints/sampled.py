@@ -5,7 +5,7 @@ import random
 
 def sampled(constraint, rng: random.Random, after: int = 60) -> list[int]:
     """Random ids until the text ends. After some, the way to the nearest end is taken, so that it comes."""
-    matcher, ids, product = constraint.matcher(), [], constraint._product
+    matcher, ids, finishing = constraint.matcher(), [], constraint._product.finishing
     while True:
         allowed = matcher.allowed().tolist()
         if matcher.can_end and (not allowed or len(ids) > after or rng.random() < 0.3):
@@ -14,7 +14,7 @@ def sampled(constraint, rng: random.Random, after: int = 60) -> list[int]:
         if len(ids) > after:
             tokens = constraint.tokenizer.model.tokens
             distance = {
-                token: product._distance(product.texts.read_all(matcher._text, tokens[token])) for token in allowed
+                token: finishing.distance(finishing.texts.read_all(matcher._text, tokens[token])) for token in allowed
             }
             allowed = [token for token in allowed if distance[token] == min(distance.values())]
         ids.append(rng.choice(allowed))

@@ -2,13 +2,14 @@
 
 import random
 from itertools import product
+from unittest.mock import patch
 
 import pytest
 import regex
 from hypothesis import example, given, strategies as st
 
 from bpelab import BPEModel, BPETokenizer, ModelError, PatternError
-from bpelab.constraints import Constraint, language, product as module, state_table
+from bpelab.constraints import Constraint, finishing, language, product as module, spellings, state_table, token_trie
 from bpelab.constraints.definition import allowed_by_definition
 from bpelab.constraints.language import matches
 from bpelab.model.initial_symbols import InitialSymbols
@@ -35,7 +36,15 @@ def matching(pattern, alphabet):
 @example(5254, True)  # a token that is merged, and also taken whole
 @given(st.integers(0, 2**32), st.booleans())
 def test_they_are_those_of_the_definition(seed, canonical):
-    rng = random.Random(seed)
+    small = seed % 2 == 0  # in others, what is for large vocabularies is used for small ones
+    with (
+        patch.object(token_trie, "MANY", token_trie.MANY if small else 0),
+        patch.object(module, "MAX_PAIRS", module.MAX_PAIRS if small else 0),
+    ):
+        check_case(random.Random(seed), canonical)
+
+
+def check_case(rng, canonical):
     tokenizer, alphabet = random_case(rng)
     for _ in range(amount(3, 9)):
         pattern = expression(rng, alphabet, LONGEST)
@@ -135,9 +144,36 @@ def test_limits(monkeypatch):
     monkeypatch.setattr(state_table, "MAX_STATES", 64)
     with pytest.raises(PatternError, match="the constraint reached more than 64 states"):
         sampled(Constraint.regex(T, "(a|b)*a(a|b){30}"), random.Random(1))
-    monkeypatch.setattr(module, "MAX_TRIED", 3)
+    monkeypatch.setattr(finishing, "MAX_TRIED", 3)
     with pytest.raises(PatternError, match="the constraint made more than 3 tokens be tried"):
         Constraint.regex(T, "(é|日本|😀)+").matcher().allowed()
+
+
+def test_what_is_kept_is_bounded(monkeypatch):
+    for at, name, most in (
+        (module, "MAX_MASKS", 2),
+        (finishing, "MAX_STEPS", 2),
+        (token_trie, "MANY", 0),
+        (token_trie, "MAX_READ", 2),
+        (spellings, "MAX_WAYS", 2),
+    ):
+        monkeypatch.setattr(at, name, most)
+    tokenizer = BPETokenizer.train("low new " * 9, 260)  # what is known of T was kept by other tests
+    check_samples(tokenizer, range(12), True)
+    constraint = Constraint.regex(tokenizer, "([a-z]{3}|é|日本)+")
+    sampled(constraint, random.Random(2))
+    found, spelling = constraint._product, constraint._product.spelling
+    for kept in (found._masks, found._fits, found.finishing.table.read, spelling.borders.read, spelling.ways):
+        assert len(kept) == 2
+    assert found.finishing._steps.cache_info().currsize == 2
+
+
+def test_a_text_may_go_on_without_masks():
+    for canonical in (True, False):
+        matcher = Constraint.regex(T, "x{300}y", canonical=canonical).matcher()
+        for _ in range(300):
+            matcher.advance(T.token_to_id("x"))
+        assert written(T, matcher.allowed()) == ["y"]
 
 
 def test_arguments():

@@ -5,10 +5,11 @@ import random
 import pytest
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.core.derivations import derive_tokens, token_initial_symbols
+from bpelab.core.derivations import derive_tokens
 from bpelab.editing import merge_vocabularies, prune
 from bpelab.encoders.heap import HeapEncoder
 from bpelab.errors import VocabularyError
+from bpelab.model.initial_symbols import token_initial_symbols
 
 from ..conftest import amount
 from ..random_tokenizers import random_corpus, random_text, random_tokenizer

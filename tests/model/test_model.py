@@ -13,7 +13,7 @@ from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
 from bpelab.trainers import train_incremental
 
-from ..conftest import ENCODINGS, amount, encoding, random_ranks
+from ..conftest import ENCODINGS, amount, encoding
 from ..encoders.test_encoders import defined, trained
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
@@ -131,40 +131,6 @@ def test_pickles(small_model):
         assert again.tokens == model.tokens
 
 
-def replayed(ranks: dict[bytes, int]) -> dict[int, tuple[int, int] | None]:
-    """By definition: merge the bytes of each token with lower ranks only; if two tokens are left, they made it."""
-    out: dict[int, tuple[int, int] | None] = {}
-    for token, rank in ranks.items():
-        if len(token) > 1:
-            lower = BYTES_OF(ranks) | {other: r for other, r in ranks.items() if r < rank}
-            parts = defined(BPEModel.from_ranks(lower, ignore_merges=False), token)
-            out[rank] = (parts[0], parts[1]) if len(parts) == 2 else None
-    return out
-
-
-def BYTES_OF(ranks: dict[bytes, int]) -> dict[bytes, int]:
-    return {token: rank for token, rank in ranks.items() if len(token) == 1}
-
-
-def test_recovered_splits_are_those_of_a_replay():
-    rng, exact = random.Random(40), 0
-    for _ in range(amount(25, 500)):
-        ranks = random_ranks(rng, b"abc", 12)
-        ordered = {
-            token: i for i, (token, _) in enumerate(sorted(ranks.items(), key=lambda kv: (len(kv[0]) > 1, kv[1])))
-        }
-        recovered_merges = BPEModel.from_ranks(ordered).recovered_merges
-        if (
-            not recovered_merges.exact
-        ):  # a token that arises only after its own rank: there is no such thing as its split
-            continue
-        exact += 1
-        expected = replayed(ordered)
-        assert dict(recovered_merges.splits) == {rank: pair for rank, pair in expected.items() if pair is not None}
-        assert set(recovered_merges.unreachable) == {rank for rank, pair in expected.items() if pair is None}
-    assert exact >= 10
-
-
 def test_training_is_recovered():
     words: dict[bytes, int] = {}
     for piece in Split("gpt2").split(book_text()[:60_000]):
@@ -173,8 +139,7 @@ def test_training_is_recovered():
     ranks = BYTES | {step.token: 256 + step.rank for step in steps}
     recovered_merges = BPEModel.from_ranks(ranks).recovered_merges
     assert list(recovered_merges.splits.values()) == [(step.left, step.right) for step in steps]
-    assert recovered_merges.exact
-    assert not recovered_merges.unreachable
+    assert not (recovered_merges.early or recovered_merges.unreachable)
 
 
 def test_ranks_and_merges_of_a_training_are_one_model():
@@ -189,8 +154,7 @@ def test_ranks_and_merges_of_a_training_are_one_model():
 def test_published_vocabularies_are_recovered(name):
     theirs = encoding(name)
     model = BPEModel.from_ranks(theirs._mergeable_ranks)
-    assert model.recovered_merges.exact
-    assert not model.recovered_merges.unreachable
+    assert not (model.recovered_merges.early or model.recovered_merges.unreachable)
     rng = random.Random(41)
     ambiguous = 0
     for rank in rng.sample(sorted(model.recovered_merges.splits), amount(300, 20_000)):

@@ -255,12 +255,16 @@ def test_a_character_that_the_vocabulary_lacks_is_spelled_in_bytes():
 
 
 def test_a_merge_before_its_parts():
-    """`abc` is made of ab and c as soon as there is ab, which ranks last."""
+    """`abc` would be made of ab and c as soon as there is ab. If ab ranks last, there is bc instead."""
     ids = {bytes([byte]): byte for byte in range(256)} | {b"abc": 256, b"bc": 257, b"ab": 258}
-    tokenizer = BPETokenizer(BPEModel.from_vocab(ids, [(b"ab", b"c"), (b"b", b"c"), (b"a", b"b")]), pattern=None)
-    assert not tokenizer.model.recovered_merges.exact
-    assert tokenizer.encode("abc") == [97, 257]
-    assert written(tokenizer, "ab") == ["a|bc", "ab"]
+    for merges, early, abc, ab in (
+        ([(b"ab", b"c"), (b"b", b"c"), (b"a", b"b")], 0, [97, 257], ["a|bc", "ab"]),
+        ([(b"ab", b"c"), (b"a", b"b"), (b"b", b"c")], 1, [256], ["abc", "ab"]),
+    ):
+        tokenizer = BPETokenizer(BPEModel.from_vocab(ids, merges), pattern=None)
+        assert tokenizer.model.recovered_merges.early == early
+        assert tokenizer.encode("abc") == abc
+        assert written(tokenizer, "ab") == ab
 
 
 def test_threads_share_a_tokenizer():

@@ -1,5 +1,7 @@
 """Gemma's GGUF file, as a package ships it, and Mistral's vocabularies written as GGUF: llama.cpp has the same ids.
 
+Gemma's is also saved as a tokenizer.json, as it is, extended and pruned: Hugging Face's library has the same ids.
+
 `make test-backends` runs these, since its environment has llama.cpp.
 """
 
@@ -9,6 +11,7 @@ import pytest
 
 from bpelab import BPETokenizer
 from bpelab.convert import convert
+from bpelab.editing import extend, prune
 
 from .catalogue import GEMMA_GGUF, SENTENCEPIECE
 from .download import joined_file, real_file
@@ -56,6 +59,34 @@ def test_gemma(tmp_path):
     again = BPETokenizer.from_pretrained(tmp_path / "again.gguf")
     assert again.spec == ours.spec
     agree(again, tmp_path / "again.gguf", some, (False, True))
+
+
+def test_gemma_as_tokenizer_json(tmp_path):
+    """Three of its tokens rank before their own parts; "▁SSSR" before "SSR"."""
+    tokenizers = pytest.importorskip("tokenizers")
+    some = [
+        *some_texts(GEMMAS_NAMES),
+        "in SSSR, SSSR",
+        "a ====== b",
+        "a ========== b",
+        " =============",
+        " SSSRSSR SSSSR",
+    ]
+    ours = BPETokenizer.from_pretrained(joined_file(GEMMA_GGUF))
+    assert ours.model.recovered_merges.early == 3
+    words = "Wortzusammensetzungsbeispiel und Tokenisierungsverfahren " * 9
+    longer = extend(ours, words, 5)
+    fewer = prune(ours, keep=200_000)
+    new = set(longer.model.tokens) - set(ours.model.tokens)
+    assert len(new) == 5 and not new.isdisjoint(longer.encode(words))
+    for name, tokenizer in (("same", ours), ("longer", longer), ("fewer", fewer.tokenizer)):
+        tokenizer.save_pretrained(tmp_path / name)
+        theirs = tokenizers.Tokenizer.from_file(str(tmp_path / name / "tokenizer.json"))
+        for text in some:
+            ids = tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
+            assert theirs.encode(text, add_special_tokens=False).ids == ids, (name, text)
+            if name == "longer" and new.isdisjoint(ids):
+                assert ids == ours.encode(text, allowed_special="all", add_special_tokens=False), text
 
 
 @pytest.mark.parametrize("file", SENTENCEPIECE[:1], ids=lambda file: file.name)

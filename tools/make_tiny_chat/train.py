@@ -78,16 +78,43 @@ def tensors(batch: list[Row]) -> tuple[Any, Any]:
     return ids, labels
 
 
-def rate(step: int, steps: int) -> float:
+def rate(step: int, steps: int, peak: float = PEAK, warm_up: int = WARM_UP) -> float:
     """Return the learning rate: a linear warm-up, then half a cosine down to a hundredth of the peak.
 
     >>> [f"{rate(step, 1_000):.5f}" for step in (0, 199, 1_000)]
     ['0.00002', '0.00300', '0.00003']
     """
-    if step < WARM_UP:
-        return PEAK * (step + 1) / WARM_UP
-    along = (step - WARM_UP) / max(1, steps - WARM_UP)
-    return PEAK * (0.01 + 0.99 * (1 + math.cos(math.pi * min(along, 1.0))) / 2)
+    if step < warm_up:
+        return peak * (step + 1) / warm_up
+    along = (step - warm_up) / max(1, steps - warm_up)
+    return peak * (0.01 + 0.99 * (1 + math.cos(math.pi * min(along, 1.0))) / 2)
+
+
+def make_optimizer(model: Any) -> Any:
+    """Return AdamW for a model's weights, whose matrices decay."""
+    import torch
+
+    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
+    others = [weight for weight in model.parameters() if weight.ndim <= 1]
+    groups = [{"params": matrices, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=PEAK, betas=(0.9, 0.98), eps=1e-9)
+
+
+def learn(model: Any, optimizer: Any, rate: float, ids: Any, labels: Any) -> float:
+    """Train a model by one step and return its loss before that."""
+    import torch
+
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    hidden = model.model(input_ids=ids).last_hidden_state
+    learned = labels >= 0
+    logits = model.lm_head(hidden[learned])  # those of other tokens would not be used
+    loss = torch.nn.functional.cross_entropy(logits, labels[learned])
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
 
 
 def train(model: Any, data: list[Row], epochs: float, threads: int = THREADS) -> Trained:
@@ -102,27 +129,14 @@ def train(model: Any, data: list[Row], epochs: float, threads: int = THREADS) ->
     while len(plan) < steps:
         plan += batches(data, rng)
     del plan[steps:]
-    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
-    others = [weight for weight in model.parameters() if weight.ndim <= 1]
-    groups = [{"params": matrices, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=PEAK, betas=(0.9, 0.98), eps=1e-9)
+    optimizer = make_optimizer(model)
     model.train()
     started, started_cpu, seen, mean = time.perf_counter(), time.process_time(), 0, 0.0
     bar = tqdm(plan, desc="training", unit=" steps", mininterval=5)
     for step, batch in enumerate(bar):
-        for group in optimizer.param_groups:
-            group["lr"] = rate(step, steps)
-        ids, labels = tensors(batch)
-        hidden = model.model(input_ids=ids).last_hidden_state
-        learned = labels >= 0
-        logits = model.lm_head(hidden[learned])  # those of the user's tokens would not be used
-        loss = torch.nn.functional.cross_entropy(logits, labels[learned])
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        loss = learn(model, optimizer, rate(step, steps), *tensors(batch))
         seen += sum(len(row.ids) for row in batch)
-        mean += (loss.item() - mean) / min(step + 1, 100)
+        mean += (loss - mean) / min(step + 1, 100)
         bar.set_postfix(loss=f"{mean:.4f}", refresh=False)
     model.eval()
     return Trained(steps, seen, mean, time.perf_counter() - started, time.process_time() - started_cpu)

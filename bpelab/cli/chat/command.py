@@ -76,27 +76,28 @@ def run_chat(args: Namespace) -> int:
     from .output import Screen, one_line_error
     from .terminal import Terminal
 
+    typed = args.prompt is None and not args.json and sys.stdin.isatty() and sys.stdout.isatty()
     try:
-        session = _session(args)
+        session = _session(args, asks=not typed)
         screen = Screen(sys.stdout, tokens=args.tokens)
-        if args.prompt is not None:
-            return answer_lines(session, [args.prompt], screen, as_json=args.json)
-        if args.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            return answer_lines(session, _lines(), screen, as_json=args.json)
-        return Terminal(session, screen).run()
+        if typed:
+            return Terminal(session, screen).run()
+        lines = _lines() if args.prompt is None else [args.prompt]
+        return answer_lines(session, lines, screen, as_json=args.json)
     except (BPELabError, ValueError) as error:
         raise BPELabError(one_line_error(error)) from error  # the message may contain anything from a file
 
 
-def _session(args: Namespace) -> "ChatSession":
-    """Open the session, and load the conversation if one is named."""
+def _session(args: Namespace, *, asks: bool) -> "ChatSession":
+    """Open the session, and load the conversation if one is named; `asks` says that the model will be asked."""
+    template = template_source(args.template)
     if args.load is None:
-        return open_session(args, template=template_source(args.template), system=args.system)
+        return open_session(args, template=template, system=args.system, asks=asks or args.system is not None)
     if args.system is not None:
         raise BPELabError("--load has its own system message: leave out --system")
     from dataclasses import replace
 
-    session = open_session(args, template=template_source(args.template))
+    session = open_session(args, template=template, asks=True)
     session.load(args.load)
     session.sampling = replace(session.sampling, **given_settings(args))  # the command line takes precedence
     if args.max_new_tokens is not None:

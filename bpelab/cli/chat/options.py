@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import BPELabError
 from ..arguments import positive_int
+from .leaving import leaving_at_interrupt
 
 if TYPE_CHECKING:
+    from ...chat.models.find import ModelFiles
     from ...chat.session import ChatSession
+    from ...tokenizer import BPETokenizer
 
 SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")
 MODEL = "a GGUF file, a folder, or a Hub id such as owner/name or owner/name:Q4_K_M"
+
+
+NOT_ASKED = (
+    "{0} is a base model, without a chat template: it continues a text and answers no messages. `bpelab complete {0} "
+    "TEXT` lets it continue one; --template alpaca asks it in a format that it wasn't trained on"
+)
 
 
 def add_model_options(parser: ArgumentParser) -> None:
@@ -81,8 +90,19 @@ def given_settings(args: Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in SETTINGS if getattr(args, name) is not None}
 
 
-def open_session(args: Namespace, *, template: str | None = None, system: str | None = None) -> "ChatSession":
-    """Open the model that the arguments name; at a terminal, say what is loaded, and what runs it."""
+def open_session(
+    args: Namespace, *, template: str | None = None, system: str | None = None, asks: bool = False
+) -> "ChatSession":
+    """Open the model that the arguments name; at a terminal, say what is loaded, and what runs it.
+
+    With `asks`, raise BPELabError for a model without a template, before it's loaded. Ctrl-C ends the process soon.
+    """
+    with leaving_at_interrupt():
+        return _open_session(args, template, system, asks)
+
+
+def _open_session(args: Namespace, template: str | None, system: str | None, asks: bool) -> "ChatSession":
+    from ...chat.models.find import find_model
     from ...chat.sampling import Sampling
     from ...chat.session import ChatSession
 
@@ -96,8 +116,13 @@ def open_session(args: Namespace, *, template: str | None = None, system: str | 
     if told:
         look = "Looking at what this machine has, then loading" if args.backend == "auto" else "Loading"
         print(f"{look} {args.model} ...", file=sys.stderr)
+    files = find_model(args.model)
+    if tokenizer is None and (asks or template is not None):
+        tokenizer = files.tokenizer()
+    if tokenizer is not None:
+        _check_template(files, tokenizer, template, asks)
     session = ChatSession(
-        args.model,
+        files,
         tokenizer=tokenizer,
         backend=args.backend,
         template=template,
@@ -114,6 +139,21 @@ def open_session(args: Namespace, *, template: str | None = None, system: str | 
     if args.max_new_tokens is not None:
         session.max_new_tokens = args.max_new_tokens
     return session
+
+
+def _check_template(files: "ModelFiles", tokenizer: "BPETokenizer", template: str | None, asks: bool) -> None:
+    """Raise BPELabError if there's no template to ask with, or a named one whose special tokens are missing."""
+    from ...chat.base_models import has_template
+    from ...chat_templates.builtin import NAMED
+
+    if asks and template is None and not has_template(tokenizer) and not has_template(files.tokenizer()):
+        raise BPELabError(NOT_ASKED.format(files.name))
+    if template in NAMED and (missing := NAMED[template].missing_tokens(tokenizer)):
+        others = [name for name, each in NAMED.items() if not each.missing_tokens(tokenizer)]
+        raise BPELabError(
+            f"--template {template}: {files.name} has no tokens {', '.join(missing)}, which this format needs. "
+            f"Use --template {' or '.join(others)}"
+        )
 
 
 def template_source(name: str | None) -> str | None:
