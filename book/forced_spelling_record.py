@@ -1,19 +1,23 @@
-"""What a forced spelling costs in answers: `PYTHONPATH=. python book/forced_spelling_record.py`.
+"""What a forced spelling costs, and what other spellings have: `PYTHONPATH=. python book/forced_spelling_record.py`.
 
 Qwen2.5-Coder-1.5B-Instruct answers short questions in three forms, each under three masks that allow the same texts.
 One mask allows canonical ids alone. The usual one allows every token that keeps a match possible. The third allows of
 these only the tokens of a single byte, so that the model has to spell letter by letter, which it has hardly seen in
-training. All answers are greedy. *One byte at a time* shows forced_spelling_record.json. Needs llama.cpp and 1.1 GB of
-downloads; takes some ten minutes on one core.
+training. All answers are greedy. For beginnings of paragraphs, Gemma 3 270M, a base model, tells how much of their
+probability is that of spellings which aren't the tokenizer's. *One byte at a time* shows forced_spelling_record.json.
+Needs llama.cpp and 1.4 GB of downloads; takes some ten minutes on one core.
 """
 
+import argparse
 import json
 import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
+from math import exp
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,8 @@ import numpy as np
 from bpelab.bench.machine import machine
 from bpelab.chat import ChatSession
 from bpelab.constraints import Constraint
-from tests.real.catalogue import QWEN_GGUF
+from bpelab.notebook import book_text
+from tests.real.catalogue import GEMMA_GGUF, QWEN_GGUF, JoinedFile
 from tests.real.download import joined_file
 
 RECORD = Path(__file__).with_name("forced_spelling_record.json")
@@ -79,6 +84,8 @@ FORMS = {
 """What stands before and after an answer, and what is added to the question."""
 ANSWER = "[A-Za-z0-9]{1,16}"
 WAYS = ("canonical", "usual", "bytes")
+TEXTS, CALLS = 20, 200
+"""How many beginnings of paragraphs, and how many sequences that aren't the beginning of the likeliest cover."""
 
 
 def questions() -> list[tuple[str, str]]:
@@ -131,21 +138,56 @@ def measure(session: ChatSession, form: str) -> dict[str, Any]:
     return found
 
 
+def opened(file: JoinedFile) -> ChatSession:
+    """Return a session with a model, on one thread."""
+    return ChatSession(joined_file(file), backend="llama_cpp", threads=1, n_ctx=512)
+
+
+def measure_answers() -> dict[str, Any]:
+    """Ask everything in every form."""
+    session = opened(QWEN_GGUF)
+    return {
+        "file": QWEN_GGUF.name,
+        "sha256": QWEN_GGUF.sha256,
+        "forms": {form: measure(session, form) for form in FORMS},
+    }
+
+
+def beginnings() -> list[str]:
+    """Return the first 10 to 40 characters of some of the book's paragraphs, which may end anywhere."""
+    random = Random(1)
+    paragraphs = random.sample(re.findall(r"\n\n([A-Z][^\n]{60,})", book_text()), TEXTS)
+    return [paragraph[: random.randrange(10, 40)] for paragraph in paragraphs]
+
+
+def measure_others() -> dict[str, Any]:
+    """Measure which share of each text's probability is that of other spellings, at least."""
+    model, shares = opened(GEMMA_GGUF).byte_model(max_evaluations=CALLS), []
+    for text in beginnings():
+        found = model.probability(text, spellings=True)
+        assert found.log_spellings is not None
+        shares.append(round(1 - exp(found.log_covers - found.log_spellings), 6))
+    return {"file": GEMMA_GGUF.name, "sha256": GEMMA_GGUF.sha256, "calls": CALLS, "shares": shares}
+
+
+PARTS = {"answers": measure_answers, "others": measure_others}
+
+
 def main() -> None:
-    """Ask, and write the record."""
-    session = ChatSession(joined_file(QWEN_GGUF), backend="llama_cpp", threads=1, n_ctx=512)
-    started = time.process_time()
-    answers = {form: measure(session, form) for form in FORMS}
-    record = {
+    """Measure, and write the record."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS], help="the others stay as they are")
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    record |= {
         "about": "Written by `PYTHONPATH=. python book/forced_spelling_record.py`",
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine()["cpu"],
         "llama-cpp-python": version("llama-cpp-python"),
-        "model": {"file": QWEN_GGUF.name, "sha256": QWEN_GGUF.sha256},
-        "cpu_seconds": round(time.process_time() - started),
-        "forms": answers,
     }
-    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for part in parser.parse_args().parts:
+        started = time.process_time()
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        record[part] = {"date": date, **PARTS[part](), "cpu_seconds": round(time.process_time() - started)}
+        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
