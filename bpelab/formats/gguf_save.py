@@ -10,6 +10,7 @@ tokens.
 from pathlib import Path
 from typing import Any
 
+from .._support.textio import utf8
 from ..core.spec import TokenizerSpec
 from ..errors import ConversionError
 from ..model.bpe import BPEModel
@@ -196,7 +197,7 @@ def _sentencepiece(spec: TokenizerSpec) -> dict[str, Any]:
         raise ConversionError(
             "llama.cpp spells missing characters in bytes, but this tokenizer lacks tokens for some of them"
         )
-    ranks = _token_ranks(model)
+    ranks = _token_ranks(model, _found_in_text(spec))
     order = {rank: -float(position) for position, rank in enumerate(sorted(set(ranks.values())), 1)}
     scores = [order[ranks[token_id]] if token_id in ranks else 0.0 for token_id in range(spec.n_vocab)]
     return {
@@ -232,8 +233,20 @@ def _check_symbols(symbols: list[str], prefix: bool) -> None:
             raise ConversionError(f"llama.cpp looks for the symbol {symbol!r} before spaces become {SPACE}")
 
 
-def _token_ranks(model: BPEModel) -> dict[int, int]:
-    """Return token id -> rank. Raises ConversionError if one rank for each token doesn't determine the merges."""
+def _found_in_text(spec: TokenizerSpec) -> set[bytes]:
+    """Return tokens that are found in every text before anything merges, so that what merges never contains them.
+
+    Except those with U+2581, which may come from spaces afterwards.
+    """
+    added = (token for token in spec.special_tokens.tokens if not (token.special or token.single_word))
+    return {utf8(token.content) for token in added if SPACE not in token.content}
+
+
+def _token_ranks(model: BPEModel, absent: set[bytes]) -> dict[int, int]:
+    """Return token id -> rank; merging never meets tokens in `absent`.
+
+    Raises ConversionError if one rank for each token doesn't determine the merges.
+    """
     if isinstance(model.merges, RankMerges):
         return {token: token for token in model.tokens} if model.merges.rank_of is None else dict(model.merges.rank_of)
     by_rank = sorted((rank, new) for rank, new in model.merges.values())
@@ -246,7 +259,7 @@ def _token_ranks(model: BPEModel) -> dict[int, int]:
             )
         ranks.setdefault(new, rank)
         last = new
-    if (more := pair_only_ranks_merge(model)) is not None:
+    if (more := pair_only_ranks_merge(model, absent)) is not None:
         raise ConversionError(f"by scores {more[0]!r} and {more[1]!r} would merge, but here they don't")
     return ranks
 

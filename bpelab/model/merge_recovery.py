@@ -13,7 +13,7 @@ Chapter: A trie. Cost: a few lookups for each cut of each token.
 Source: the corollaries in rust-gems `bpe` (README), from which the test for compatibility is taken.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ConversionError
@@ -98,11 +98,12 @@ def recover_merges(model: "BPEModel") -> RecoveredMerges:
     return RecoveredMerges(splits, rank_of, tuple(token for token in tokens if token not in made), early)
 
 
-def pair_only_ranks_merge(model: "BPEModel") -> tuple[bytes, bytes] | None:
+def pair_only_ranks_merge(model: "BPEModel", absent: Collection[bytes] = ()) -> tuple[bytes, bytes] | None:
     """Return two tokens that a rank table would merge but the model's merge list doesn't, or None.
 
     In a rank table, any two neighbours merge if their concatenation is a token. If the list makes that token, it's from
-    the one pair that it ever meets. So this happens only to tokens that the list never makes, and leaves as two.
+    the one pair that it ever meets. So this happens only to tokens that the list never makes, and leaves as two. Tokens
+    in `absent`, which no piece contains, don't count.
 
     >>> from bpelab.model import BPEModel
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"abc": 257}
@@ -111,7 +112,8 @@ def pair_only_ranks_merge(model: "BPEModel") -> tuple[bytes, bytes] | None:
     """
     if isinstance(model.merges, RankMerges):
         return None
-    pairs = (last_two(model, token_id) for token_id in model.recovered_merges.unreachable)
+    unmade = (token_id for token_id in model.recovered_merges.unreachable if model.tokens[token_id] not in absent)
+    pairs = (last_two(model, token_id) for token_id in unmade)
     return next(((model.tokens[pair[0]], model.tokens[pair[1]]) for pair in pairs if pair is not None), None)
 
 

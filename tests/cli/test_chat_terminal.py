@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import pytest
 
 from bpelab.chat.backends import close_backends
+from bpelab.chat.base_models import BaseModelWarning
 from bpelab.chat.session import ChatSession
 from bpelab.cli.chat.leaving import leaving_at_interrupt
 from bpelab.cli.chat.output import escape_controls, probability_line, show_token, wants_colours
@@ -387,6 +388,11 @@ def test_what_is_asked_or_continued_again(llama):
         assert person.rest() == 0
 
 
+def shown_tokens(session, answer) -> str:
+    """An answer as a terminal shows it with /tokens."""
+    return "|".join(map(show_token, session.tokenizer.convert_ids_to_tokens(answer.ids))).replace("\n", "\r\n")
+
+
 def test_a_base_model_in_a_terminal(base):
     """It continues what is typed, and says in its first lines that it does."""
     session = ChatSession(base, max_new_tokens=20)
@@ -409,8 +415,7 @@ def test_a_base_model_in_a_terminal(base):
             if answer is None:
                 person.until("is a base model", "> ")
                 continue
-            tokens = "|".join(map(show_token, session.tokenizer.convert_ids_to_tokens(answer.ids)))
-            person.until(tokens.replace("\n", "\r\n"), "> ")
+            person.until(shown_tokens(session, answer), "> ")
         person.type("\x04")
         assert person.rest() == 0
 
@@ -456,6 +461,28 @@ def test_signals_are_as_before():
 def names_while_loading() -> list[str]:
     with leaving_at_interrupt():
         return [thread.name for thread in threading.enumerate()]
+
+
+def test_another_template_in_a_terminal(base):
+    """The model stays, the conversation doesn't; without a name, a base model continues texts again."""
+    session = ChatSession(base, max_new_tokens=20)
+    with pytest.warns(BaseModelWarning):
+        asked = ChatSession(base, template="chatml", system="Be kind.", max_new_tokens=20)
+    with typist("-m", "bpelab", "chat", *model(base), "--max-new-tokens", "20", "--tokens", NO_COLOR="1") as person:
+        person.until("> ")
+        for typed, expected in [
+            ("/template llama3", "needs tokens that"),
+            ("/template chatml", "wasn't trained on messages in this format"),
+            ("/system Be kind.", "a new conversation, with that system message"),
+            ("/template chatml", "a new conversation, in the format chatml"),
+            ("Hello", shown_tokens(asked, asked.ask("Hello"))),
+            ("/template", "a new conversation, without a format"),
+            ("Hello", shown_tokens(session, session.complete("Hello"))),
+        ]:
+            person.type(typed + "\n")
+            person.until(expected, "> ")
+        person.type("\x04")
+        assert person.rest() == 0
 
 
 # -- pipes -----------------------------------------------------------------------------------------------------------
@@ -544,7 +571,7 @@ def test_a_base_model_is_not_asked(run, base, monkeypatch):
             assert (code, out) == (1, "")
             assert "is a base model" in err and "`bpelab complete " in err and err.count("\n") == 1
         code, out, err = run(*model(base), "--prompt", "Hello", "--template", "llama3")
-        assert (code, out) == (1, "") and "has no tokens <|begin_of_text|>, " in err and "alpaca" in err
+        assert (code, out) == (1, "") and "doesn't have: <|begin_of_text|>, " in err and "alpaca" in err
         assert err.count("\n") == 1
     code, out, err = run(*model(base), "--prompt", "Hello", "--template", "chatml", "--max-new-tokens", 5)
     assert code == 0 and out

@@ -82,6 +82,9 @@ def test_gemma_as_tokenizer_json(tmp_path):
     for name, tokenizer in (("same", ours), ("longer", longer), ("fewer", fewer.tokenizer)):
         tokenizer.save_pretrained(tmp_path / name)
         theirs = tokenizers.Tokenizer.from_file(str(tmp_path / name / "tokenizer.json"))
+        again = BPETokenizer.from_pretrained(tmp_path / name)
+        assert convert(again, tmp_path / f"{name}.gguf", "gguf") == []
+        agree(again, tmp_path / f"{name}.gguf", some, (False,))
         for text in some:
             ids = tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
             assert theirs.encode(text, add_special_tokens=False).ids == ids, (name, text)

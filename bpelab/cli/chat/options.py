@@ -14,7 +14,6 @@ from ..arguments import positive_int
 from .leaving import leaving_at_interrupt
 
 if TYPE_CHECKING:
-    from ...chat.models.find import ModelFiles
     from ...chat.session import ChatSession
     from ...tokenizer import BPETokenizer
 
@@ -102,6 +101,7 @@ def open_session(
 
 
 def _open_session(args: Namespace, template: str | None, system: str | None, asks: bool) -> "ChatSession":
+    from ...chat.base_models import has_template
     from ...chat.models.find import find_model
     from ...chat.sampling import Sampling
     from ...chat.session import ChatSession
@@ -120,7 +120,9 @@ def _open_session(args: Namespace, template: str | None, system: str | None, ask
     if tokenizer is None and (asks or template is not None):
         tokenizer = files.tokenizer()
     if tokenizer is not None:
-        _check_template(files, tokenizer, template, asks)
+        if asks and template is None and not has_template(tokenizer) and not has_template(files.tokenizer()):
+            raise BPELabError(NOT_ASKED.format(files.name))
+        check_template(files.name, tokenizer, template)
     session = ChatSession(
         files,
         tokenizer=tokenizer,
@@ -141,18 +143,15 @@ def _open_session(args: Namespace, template: str | None, system: str | None, ask
     return session
 
 
-def _check_template(files: "ModelFiles", tokenizer: "BPETokenizer", template: str | None, asks: bool) -> None:
-    """Raise BPELabError if there's no template to ask with, or a named one whose special tokens are missing."""
-    from ...chat.base_models import has_template
+def check_template(model: str, tokenizer: "BPETokenizer", template: str | None) -> None:
+    """Raise BPELabError for a named template whose special tokens `model` lacks, with the names of others."""
     from ...chat_templates.builtin import NAMED
 
-    if asks and template is None and not has_template(tokenizer) and not has_template(files.tokenizer()):
-        raise BPELabError(NOT_ASKED.format(files.name))
     if template in NAMED and (missing := NAMED[template].missing_tokens(tokenizer)):
         others = [name for name, each in NAMED.items() if not each.missing_tokens(tokenizer)]
         raise BPELabError(
-            f"--template {template}: {files.name} has no tokens {', '.join(missing)}, which this format needs. "
-            f"Use --template {' or '.join(others)}"
+            f"the template {template} needs tokens that {model} doesn't have: {', '.join(missing)}. "
+            f"It has those of {', '.join(others)}"
         )
 
 

@@ -25,6 +25,7 @@ A message ends with its line. After a backslash at its end it goes on; """ start
 /help          this
 /reset         start again, with the same system message
 /system TEXT   start again, with another system message; without TEXT, with none
+/template NAME start again, in another format, such as alpaca; without NAME, in the model's own
 /save FILE     write the conversation to a file (JSON)
 /load FILE     continue a conversation from a file
 /retry         ask the last question again, or continue the last text of /raw or /exact
@@ -55,6 +56,7 @@ class Terminal:
             "/help": lambda rest: screen.note(HELP),
             "/reset": self._reset,
             "/system": self._system,
+            "/template": self._template,
             "/save": self._save,
             "/load": self._load,
             "/tokens": self._tokens,
@@ -160,6 +162,14 @@ class Terminal:
         self._session.reset(system=rest or None)
         self._continued = None
         self._screen.note("a new conversation, with " + ("that" if rest else "no") + " system message")
+
+    def _template(self, rest: str) -> None:
+        from .switching import with_template
+
+        self._session = with_template(self._session, rest)
+        self._continued, self._dropped, self._compared = None, 0, False
+        own = "in the model's own format" if self._session.takes_messages else "without a format: it continues texts"
+        self._screen.note("a new conversation, " + (f"in the format {rest}" if rest else own))
 
     def _save(self, rest: str) -> None:
         self._session.save(_file(rest, "/save"))
