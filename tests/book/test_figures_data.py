@@ -52,6 +52,11 @@ READ = {
         "gemma_record.json": "a real model, which is not part of the book; `python book/gemma_record.py` adapts "
         "and trains it and writes it, with the hashes of the model and the texts",
     },
+    "one_byte.ipynb": {
+        "byte_prompts_record.json": "what two models of other makers expect after prompts that end anywhere, which "
+        "takes llama.cpp and 1.4 GB; `python book/byte_prompts_record.py` asks them and writes it, with the prompts, "
+        "and a test cuts these again",
+    },
     "drift.ipynb": {
         "templates_record.json": "templates that llama.cpp's sources and packages ship; `python "
         "book/templates_record.py` checks them and writes it, with their sources"
