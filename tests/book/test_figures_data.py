@@ -57,6 +57,9 @@ READ = {
         "`python book/forced_spelling_record.py` asks it and writes it, and a test counts its right answers again",
         "constraints_record.json": "what masks cost beside two other libraries, with GPT-4's vocabulary; `python "
         "book/constraints_record.py` measures it and writes it, with versions and the machine",
+        "byte_prompts_record.json": "what two models of other makers expect after prompts that end anywhere, which "
+        "takes llama.cpp and 1.4 GB; `python book/byte_prompts_record.py` asks them and writes it, with the prompts, "
+        "and a test cuts these again",
     },
     "drift.ipynb": {
         "templates_record.json": "templates that llama.cpp's sources and packages ship; `python "
