@@ -155,17 +155,17 @@ def merge_pairs(model: "BPEModel") -> list[tuple[int, int]]:
         ranks = {rank for rank, _ in model.merges.values()}
         if len(ranks) == len(model.merges):
             return sorted(model.merges, key=lambda pair: model.merges[pair][0])
-    recovered = model.recovered_merges
+    found = model.recovered_merges
     symbols = set() if model.initial_symbols is None else set(model.initial_symbols.symbols.values())
-    splits = {token: pair for token, pair in recovered.splits.items() if token not in symbols}
+    splits = {token: pair for token, pair in found.splits.items() if token not in symbols}
     by_rank: dict[int, list[int]] = {}
     for token_id in splits:
-        by_rank.setdefault(recovered.rank_of[token_id], []).append(token_id)
+        by_rank.setdefault(found.rank_of[token_id], []).append(token_id)
     pairs = []
     for rank, tokens in by_rank.items():
         alike = {token_id: splits[token_id] for token_id in tokens}
         order = tokens if len(tokens) == 1 else order_of_equal_ranks(alike)
-        if order is None or (len(order) > 1 and recovered.early and _are_parts_before(set(order), rank, recovered)):
+        if order is None or (len(order) > 1 and found.early and _are_parts_before(set(order), rank, found)):
             token, other = (model.tokens[each].decode("utf-8", "replace") for each in tokens[:2])
             raise ConversionError(
                 f"a merge list can't hold this model: {token!r} and {other!r} have the same score, so the one further "
@@ -175,6 +175,6 @@ def merge_pairs(model: "BPEModel") -> list[tuple[int, int]]:
     return pairs
 
 
-def _are_parts_before(tokens: set[int], rank: int, recovered: RecoveredMerges) -> bool:
+def _are_parts_before(tokens: set[int], rank: int, found: RecoveredMerges) -> bool:
     """Return whether one of the tokens, all of this rank, is a part of one of an earlier rank."""
-    return any(recovered.rank_of[new] < rank and not tokens.isdisjoint(pair) for new, pair in recovered.splits.items())
+    return any(found.rank_of[new] < rank and not tokens.isdisjoint(pair) for new, pair in found.splits.items())
