@@ -77,8 +77,7 @@ def compare_models(first: BPEModel, second: BPEModel) -> ModelDifference | None:
 
 def _compare_merges(first: BPEModel, second: BPEModel) -> tuple[bool, list[bytes], str]:
     """Return (whether merging is proved equal, texts that may show a difference, the difference in words)."""
-    one, two = first.recovered_merges, second.recovered_merges
-    if list(one.splits.items()) == list(two.splits.items()):
+    if _ranked(first) == _ranked(second):
         return True, [], "one has a list of merges and the other ranks, with the same merges in the same order"
     merges, others = _in_order(first), _in_order(second)
     only = [[pair for pair in a if pair not in b] for a, b in ((merges, others), (others, merges))]
@@ -91,6 +90,13 @@ def _compare_merges(first: BPEModel, second: BPEModel) -> tuple[bool, list[bytes
     example = next(iter([*moved, *only[0], *only[1]]), None)
     example_text = "" if example is None else f": {_shown(example[0])} + {_shown(example[1])}, say"
     return False, texts, (" and ".join(said) or "merges are ranked differently") + example_text
+
+
+def _ranked(model: BPEModel) -> list[tuple[int, Pair, int]]:
+    """Return the tokens that merging makes, in rank order, with their pairs and how many ranks come before theirs."""
+    found = model.recovered_merges
+    places = {rank: place for place, rank in enumerate(dict.fromkeys(found.rank_of.values()))}
+    return [(token, pair, places[found.rank_of[token]]) for token, pair in found.splits.items()]
 
 
 def _in_order(model: BPEModel) -> dict[Written, int]:

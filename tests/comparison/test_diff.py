@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, TemplateProcessing
+from bpelab.comparison.models import compare_models
 from bpelab.decoders import Metaspace
 from bpelab.normalizers import NFC, Lowercase, NormalizerSequence, Prepend, Replace, Strip, StripAccents
 from bpelab.notebook import book_text
@@ -20,6 +21,7 @@ from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding
+from ..model.test_early_merges import scored
 
 LETTERS = "abc 1"
 TEXTS = ["".join(chars) for size in range(5) for chars in product(LETTERS, repeat=size)]
@@ -169,6 +171,15 @@ def test_a_step_that_cuts_nothing_is_proved_to_be_no_matter():
     trained = BPETokenizer.train("low lower lowest 123 12 " * 9, 264)
     steps = PreTokenizerSequence((Split("cl100k"), ByteLevel(add_prefix_space=False, use_regex=False)))
     assert trained.diff(trained.with_options(pre_tokenizer=steps)).basis == "proof"
+
+
+def test_merges_that_share_a_rank_are_not_a_list():
+    """Of equal scores the one further left merges first, in a list always the same one: "bab" shows it."""
+    table = scored({"a": 0, "b": 0, "ab": 1, "ba": 1})
+    listed = BPEModel(table.tokens, {(0, 1): (0, 2), (1, 0): (1, 3)}, table.alphabet, False, table.initial_symbols)
+    apart = scored({"a": 0, "b": 0, "ab": 1, "ba": 2})
+    assert compare_models(apart, listed).proved_equal
+    assert not compare_models(table, listed).proved_equal
 
 
 def test_a_saved_cl100k_is_proved_equal(tmp_path):
