@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")
 MODEL = "a GGUF file, a folder, or a Hub id such as owner/name or owner/name:Q4_K_M"
-
-
 NOT_ASKED = (
     "{0} is a base model, without a chat template: it continues a text and answers no messages. `bpelab complete {0} "
     "TEXT` lets it continue one; --template alpaca asks it in a format that it wasn't trained on"
