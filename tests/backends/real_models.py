@@ -50,11 +50,12 @@ def gemma_with_fewer() -> Pruned[BPETokenizer]:
     return prune(find_model(gemma()).tokenizer(), corpus=book_text(), keep=64_000, progress=False)
 
 
-def dequantized(file: Path, folder: Path) -> ModelFiles:
-    """Let transformers read a GGUF file and write the folder that engines of its kind open, in float32."""
+def dequantized(file: Path, folder: Path, dtype: str = "float32") -> ModelFiles:
+    """Let transformers read a GGUF file and write the folder that engines of its kind open."""
     torch, transformers, _ = need("torch"), need("transformers"), need("accelerate")
     transformers.utils.logging.disable_progress_bar()
-    model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
+    options = {"gguf_file": file.name, "dtype": getattr(torch, dtype)}
+    model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, **options)
     model.save_pretrained(folder)
     return find_model(folder)
 
