@@ -160,10 +160,10 @@ class _NoBorders:
 
     start = 0
 
-    def begun(self, state: int) -> bytes:
+    def first_bytes(self, state: int) -> bytes:
         return b""
 
-    def alike(self, begun: bytes) -> list[bytes]:
+    def alike(self, first_bytes: bytes) -> list[bytes]:
         return [bytes(range(256))]
 
     def read(self, state: int, byte: int) -> int:

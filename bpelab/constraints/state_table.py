@@ -54,20 +54,20 @@ class StateTable:
 
     def _fill(self, state: int) -> None:
         """Compute a row."""
-        firsts, group_of = self._groups(self.states.begun(state))
+        firsts, group_of = self._groups(self.states.first_bytes(state))
         row = np.array([*(self.states.read(state, byte) for byte in firsts), DEAD], np.int32)
         self._make_room(int(row.max()))
         self._rows[state] = row[group_of]
 
-    def _groups(self, begun: bytes) -> tuple[list[int], NDArray[np.intp]]:
+    def _groups(self, first_bytes: bytes) -> tuple[list[int], NDArray[np.intp]]:
         """Return one byte of each group of bytes that are alike, and the number of each byte's group."""
-        if begun not in self._alike:
-            groups = self.states.alike(begun)
+        if first_bytes not in self._alike:
+            groups = self.states.alike(first_bytes)
             group_of = np.full(256, len(groups), np.intp)
             for number, group in enumerate(groups):
                 group_of[list(group)] = number
-            self._alike[begun] = [group[0] for group in groups], group_of
-        return self._alike[begun]
+            self._alike[first_bytes] = [group[0] for group in groups], group_of
+        return self._alike[first_bytes]
 
     def _make_room(self, state: int) -> None:
         """Make the table large enough for a state."""

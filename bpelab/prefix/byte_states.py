@@ -53,31 +53,31 @@ class ByteStates(Generic[Spot]):
 
     def places(self, state: int) -> frozenset[Spot]:
         """Return the places in a state; none inside a character."""
-        places, begun = self._states[state]
-        return frozenset() if begun else places
+        places, first_bytes = self._states[state]
+        return frozenset() if first_bytes else places
 
     def last_places(self, state: int) -> frozenset[Spot]:
         """Return the places in a state; inside a character, those before it."""
         return self._states[state][0]
 
-    def begun(self, state: int) -> bytes:
-        """Return the first bytes of a character that is begun in a state, or others with the same future."""
+    def first_bytes(self, state: int) -> bytes:
+        """Return the first bytes of a character in the middle of which a state is, or others with the same future."""
         return self._states[state][1]
 
-    def alike(self, begun: bytes) -> list[bytes]:
+    def alike(self, first_bytes: bytes) -> list[bytes]:
         """Return the bytes that can come after the first ones of a character, in groups that lead to the same state.
 
         Only characters of the same kind are alike here.
         """
         groups: dict[int | bytes, bytes] = {}
-        for byte in range(0x80, 0xC0) if begun else (*range(0x80), *range(0xC2, 0xF5)):
-            data = begun + bytes([byte])
+        for byte in range(0x80, 0xC0) if first_bytes else (*range(0x80), *range(0xC2, 0xF5)):
+            data = first_bytes + bytes([byte])
             try:
                 key: int | bytes = self.characters.kind(ord(data.decode()))
             except UnicodeDecodeError as error:
                 if error.reason != "unexpected end of data":
                     continue
-                key = self._begun(data)
+                key = self._first_bytes_like(data)
             groups[key] = groups.get(key, b"") + bytes([byte])
         return [*groups.values()]
 
@@ -85,10 +85,12 @@ class ByteStates(Generic[Spot]):
         """Return the state after one more byte; DEAD if there is none."""
         found = self._known.get((token, state << 8 | byte))
         if found is None:
-            places, begun = self._states[state]
-            if bool(begun) != (0x80 <= byte < 0xC0):  # a character goes on with these bytes, and begins with others
+            places, first_bytes = self._states[state]
+            if bool(first_bytes) != (
+                0x80 <= byte < 0xC0
+            ):  # a character goes on with these bytes, and begins with others
                 return DEAD
-            found = self._known[token, state << 8 | byte] = self._after(places, begun + bytes([byte]), token)
+            found = self._known[token, state << 8 | byte] = self._after(places, first_bytes + bytes([byte]), token)
         return found
 
     def read_all(self, state: int, data: bytes) -> int:
@@ -99,15 +101,15 @@ class ByteStates(Generic[Spot]):
                 break
         return state
 
-    def number(self, places: frozenset[Spot], begun: bytes = b"") -> int:
+    def number(self, places: frozenset[Spot], first_bytes: bytes = b"") -> int:
         """Return the number of a state; DEAD if it has no places."""
         if not places:
             return DEAD
-        number = self._numbers.get((places, begun))
+        number = self._numbers.get((places, first_bytes))
         if number is None:
             number = next(self._unused)
-            self._states[number] = places, begun
-            number = self._numbers.setdefault((places, begun), number)  # another thread may have been first
+            self._states[number] = places, first_bytes
+            number = self._numbers.setdefault((places, first_bytes), number)  # another thread may have been first
         return number
 
     def _after(self, places: frozenset[Spot], data: bytes, token: Token) -> int:
@@ -119,7 +121,7 @@ class ByteStates(Generic[Spot]):
                 return DEAD
             kinds = self._kinds(data, token)
             going_on = frozenset(place for place in places if any(self._reached(place, kind, token) for kind in kinds))
-            return self.number(going_on, self._begun(data))
+            return self.number(going_on, self._first_bytes_like(data))
         if not self._occurs(character, token):
             return DEAD
         kind = self.characters.kind(ord(character))
@@ -128,11 +130,11 @@ class ByteStates(Generic[Spot]):
     def _reached(self, place: Spot, kind: int, token: Token) -> Sequence[Spot]:
         return self._automaton.after(place, kind)
 
-    def _kinds(self, begun: bytes, token: Token) -> Set[int]:
+    def _kinds(self, first_bytes: bytes, token: Token) -> Set[int]:
         """Return the kinds of the characters that begin with these bytes."""
-        return self.characters.kinds(*code_points(begun))
+        return self.characters.kinds(*code_points(first_bytes))
 
-    def _begun(self, data: bytes) -> bytes:
+    def _first_bytes_like(self, data: bytes) -> bytes:
         """Return the first bytes of a character, or others with the same future."""
         return self.characters.alike(data)
 
@@ -183,25 +185,25 @@ class PieceStates(ByteStates[Any]):
         is_added, added = self._borders.is_added, token is Token.ADDED
         return [new for new in self._borders.after(place, kind) if is_added(new) == added]
 
-    def _kinds(self, begun: bytes, token: Token) -> Set[int]:
+    def _kinds(self, first_bytes: bytes, token: Token) -> Set[int]:
         """Return the kinds of the characters that begin with these bytes; of a BYTE, those that have no token."""
-        every = super()._kinds(begun, token)
+        every = super()._kinds(first_bytes, token)
         if token is not Token.BYTE:
             return every
-        if begun not in self._unspelled:
-            first, last = code_points(begun)
+        if first_bytes not in self._unspelled:
+            first, last = code_points(first_bytes)
             found = set[int]()
             for point in range(first, last + 1):
                 if found == every:
                     break
                 if not 0xD800 <= point < 0xE000 and chr(point) not in self._spelled:
                     found.add(self.characters.kind(point))
-            self._unspelled[begun] = found
-        return self._unspelled[begun]
+            self._unspelled[first_bytes] = found
+        return self._unspelled[first_bytes]
 
-    def _begun(self, data: bytes) -> bytes:
+    def _first_bytes_like(self, data: bytes) -> bytes:
         """Return the bytes; those with the same kinds only if no character counts for itself."""
-        return data if self._spelled or self._never else super()._begun(data)
+        return data if self._spelled or self._never else super()._first_bytes_like(data)
 
     def _occurs(self, character: str, token: Token) -> bool:
         return character not in self._never and not (token is Token.BYTE and character in self._spelled)

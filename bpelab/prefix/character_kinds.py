@@ -36,16 +36,16 @@ class CharacterKinds:
             self._kinds[first, last] = frozenset().union(*rows)
         return self._kinds[first, last]
 
-    def alike(self, begun: bytes) -> bytes:
+    def alike(self, first_bytes: bytes) -> bytes:
         """Return the first bytes of a character, or others that were asked for earlier and have the same future."""
-        if begun in UNLIKE_OTHERS:
-            return begun
-        first, last = code_points(begun)
+        if first_bytes in UNLIKE_OTHERS:
+            return first_bytes
+        first, last = code_points(first_bytes)
         if last - first < 256:
             key = self.stage2[(at := self.stage1[first >> 8] << 8 | first & 255) : at + last - first + 1]
         else:
             key = self.stage1[first >> 8 : (last >> 8) + 1].tobytes()
-        return self._alike.setdefault((last - first, key), begun)
+        return self._alike.setdefault((last - first, key), first_bytes)
 
 
 def told_apart_by_both(one: CharacterKinds, other: CharacterKinds) -> tuple[CharacterKinds, list[tuple[int, int]]]:
@@ -66,15 +66,15 @@ def told_apart_by_both(one: CharacterKinds, other: CharacterKinds) -> tuple[Char
     return CharacterKinds(stage1, bytes(rows)), list(numbers)
 
 
-def code_points(begun: bytes) -> tuple[int, int]:
+def code_points(first_bytes: bytes) -> tuple[int, int]:
     """Return the first and the last code point, surrogates included, whose UTF-8 begins with these bytes.
 
-    >>> [f"{code_point:X}" for begun in (b"\\xc3", b"\\xe0", b"\\xf0\\x9f\\x98") for code_point in code_points(begun)]
+    >>> [f"{code_point:X}" for data in (b"\\xc3", b"\\xe0", b"\\xf0\\x9f\\x98") for code_point in code_points(data)]
     ['C0', 'FF', '800', 'FFF', '1F600', '1F63F']
     """
-    size = 2 if begun[0] < 0xE0 else 3 if begun[0] < 0xF0 else 4
-    number = begun[0] & 0x7F >> size
-    for byte in begun[1:]:
+    size = 2 if first_bytes[0] < 0xE0 else 3 if first_bytes[0] < 0xF0 else 4
+    number = first_bytes[0] & 0x7F >> size
+    for byte in first_bytes[1:]:
         number = number << 6 | byte & 0x3F
-    rest = 6 * (size - len(begun))
+    rest = 6 * (size - len(first_bytes))
     return max(number << rest, FIRST_OF_LENGTH[size]), min((number + 1 << rest) - 1, 0x10FFFF)

@@ -18,7 +18,7 @@ from .byte_states import DEAD
 if TYPE_CHECKING:
     from .valid_tokens import Places, ValidTokens
 
-KEPT = 32
+CACHE_SIZE = 32
 """How many walks, and how many results, are kept."""
 V = TypeVar("V")
 Ids = NDArray[np.int64]
@@ -40,7 +40,7 @@ class LastTokens:
         """Return the tokens of `ValidTokens.beyond`, in the order of their ids."""
         if len(rest) > self._valid.longest:
             return np.empty(0, np.int64)
-        return _kept(self._found, (places, rest), lambda: self._beyond(places, rest))
+        return _cached(self._found, (places, rest), lambda: self._beyond(places, rest))
 
     def bytes_at(self, tokens: Ids, at: int) -> Ids:
         """Return the byte at an offset of each token."""
@@ -50,7 +50,7 @@ class LastTokens:
     def _beyond(self, places: "Places", rest: bytes) -> Ids:
         found = [np.empty(0, np.int64)]
         for place in places:
-            tokens, states = _kept(self._walks, (place.state, rest), lambda: self._walk(place.state, rest))  # noqa: B023
+            tokens, states = _cached(self._walks, (place.state, rest), lambda: self._walk(place.state, rest))  # noqa: B023
             if place.last >= 0:
                 fits = self._valid.neighbours.fitting(place.last, tokens)
                 tokens, states = tokens[fits], states[fits]
@@ -76,10 +76,10 @@ class LastTokens:
         return tokens, states
 
 
-def _kept(kept: "OrderedDict[Hashable, V]", key: Hashable, make: Callable[[], V]) -> V:
-    """Return what is kept under a key, or make it; the one used longest ago is dropped."""
-    found = kept.pop(key) if key in kept else make()
-    kept[key] = found
-    if len(kept) > KEPT:
-        kept.popitem(last=False)
+def _cached(cache: "OrderedDict[Hashable, V]", key: Hashable, make: Callable[[], V]) -> V:
+    """Return what a cache has for a key, or make it; the one used longest ago is dropped."""
+    found = cache.pop(key) if key in cache else make()
+    cache[key] = found
+    if len(cache) > CACHE_SIZE:
+        cache.popitem(last=False)
     return found

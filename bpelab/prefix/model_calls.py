@@ -12,14 +12,14 @@ Logits = Callable[[list[int]], Sequence[float] | NDArray[np.float32] | NDArray[n
 
 
 class ModelCalls:
-    """A model that is called once for the same ids, as long as these are among the last `kept`.
+    """A model that is called once for the same ids, as long as these are among the last `cache_size`.
 
     Attributes:
         count: how often the model was called.
     """
 
-    def __init__(self, logits: Logits, before: list[int], largest_id: int, kept: int) -> None:
-        self._logits, self._before, self._largest_id, self._kept = logits, before, largest_id, kept
+    def __init__(self, logits: Logits, before: list[int], largest_id: int, cache_size: int) -> None:
+        self._logits, self._before, self._largest_id, self._cache_size = logits, before, largest_id, cache_size
         self._rows: OrderedDict[Ids, Row] = OrderedDict()
         self.count = 0
 
@@ -31,7 +31,7 @@ class ModelCalls:
             row = log_probabilities(self._logits([*self._before, *ids]))
             if len(row) <= self._largest_id:
                 raise BackendError(f"the model returned {len(row):,} logits, too few for the id {self._largest_id:,}")
-            if len(self._rows) >= self._kept > 0:
+            if len(self._rows) >= self._cache_size > 0:
                 self._rows.popitem(last=False)
         self._rows[ids] = row
         return row
