@@ -5,6 +5,7 @@ again. The prompts end inside a word, where each beginning of an encoding is the
 ASCII are compared: too many characters begin with each of the others to try them all.
 """
 
+import os
 from functools import cache
 from itertools import product
 
@@ -19,7 +20,9 @@ from bpelab.prefix.served import token_texts
 from .conftest import need
 from .real_models import gemma, qwen
 
-NEXT = {"toke": "n", "The capital of Fra": "n"}
+NEXT = {"toke": "n"}
+if os.environ.get("BPELAB_REAL") == "1":
+    NEXT["The capital of Fra"] = "n"  # half a minute more for each model
 CONTINUATIONS = (0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF)
 
 
