@@ -8,6 +8,7 @@ Every test has a time limit that only a hang reaches, 20 times what it takes or 
 `SLOW` seconds for one marked `slow` or of a backend, or the number of its own mark `timeout`.
 """
 
+import importlib.util
 import lzma
 import os
 import random
@@ -17,6 +18,7 @@ import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -47,6 +49,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("bpelab")
+
+
+def load_script(path: Path) -> ModuleType:
+    """A script that is in no package, as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def pytest_configure(config):

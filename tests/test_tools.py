@@ -1,6 +1,5 @@
 """What a maintainer runs: the address written everywhere and taken out again, what a release needs, what is built."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -14,7 +13,7 @@ import pytest
 
 from bpelab import native
 
-from .conftest import ROOT
+from .conftest import ROOT, load_script
 
 ADDRESS, PAGES = "https://github.com/somebody/bpelab", "https://somebody.github.io/bpelab"
 NAMES = ["_config.yml", "pyproject.toml", "CITATION.cff", "README.md", "book/index.md", "CHANGELOG.md"]
@@ -23,10 +22,7 @@ NOTEBOOKS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "book")
 
 
 def tool(name: str):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "tools" / f"{name}.py")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ Whether the numbers are right is also checked without the script: byte by byte, 
 covers, and an exact completion is what the tokenizer would make of the text.
 """
 
-import importlib.util
 import json
 from math import log
 
@@ -13,7 +12,7 @@ import pytest
 from bpelab.chat import ChatSession
 from bpelab.notebook.live_source import passages
 
-from ..conftest import ROOT
+from ..conftest import ROOT, load_script
 from .conftest import need
 from .real_models import gemma
 
@@ -23,10 +22,7 @@ PROMPTS = 6
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("byte_prompts_record", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The script of Gemma's record: its loss in parts against transformers' own, new rows trained alone, bits per byte."""
 
-import importlib.util
 import math
 from copy import deepcopy
 
@@ -11,7 +10,7 @@ from bpelab.adapt import adapt_model
 from bpelab.editing import extend
 from bpelab.notebook import book_text
 
-from ..conftest import ROOT
+from ..conftest import ROOT, load_script
 from .conftest import need
 
 
@@ -19,11 +18,7 @@ from .conftest import need
 def script():
     for package in ("torch", "transformers", "gguf", "llama_cpp"):
         need(package)
-    path = ROOT / "book" / "gemma_record.py"
-    spec = importlib.util.spec_from_file_location("gemma_record", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "book" / "gemma_record.py")
 
 
 @pytest.fixture(scope="module")

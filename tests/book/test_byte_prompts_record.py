@@ -1,6 +1,5 @@
 """The record of prompts that end anywhere: what needs no model is made again, and what the page says of it holds."""
 
-import importlib.util
 import json
 from collections import Counter
 from hashlib import sha256
@@ -10,7 +9,7 @@ import pytest
 
 from bpelab.notebook import book_text
 
-from ..conftest import ROOT
+from ..conftest import ROOT, load_script
 
 SCRIPT = ROOT / "book" / "byte_prompts_record.py"
 RECORD = json.loads(SCRIPT.with_suffix(".json").read_text("utf-8"))
@@ -20,10 +19,7 @@ QWEN = "Qwen2.5-Coder-1.5B-Instruct"
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("byte_prompts_record", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 def more(name, way):

@@ -1,12 +1,11 @@
 """The record of what a forced spelling costs: what needs no model is counted again."""
 
-import importlib.util
 import json
 import re
 
 import pytest
 
-from ..conftest import ROOT
+from ..conftest import ROOT, load_script
 
 SCRIPT = ROOT / "book" / "forced_spelling_record.py"
 RECORD = json.loads(SCRIPT.with_suffix(".json").read_text("utf-8"))
@@ -14,10 +13,7 @@ RECORD = json.loads(SCRIPT.with_suffix(".json").read_text("utf-8"))
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("forced_spelling_record", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 def test_the_models_are_those_of_the_catalogue(script):

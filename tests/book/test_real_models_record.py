@@ -1,11 +1,10 @@
 """The record of what real models do with spaces, sums and letters: what needs no model is counted again."""
 
-import importlib.util
 import json
 
 import pytest
 
-from ..conftest import ROOT
+from ..conftest import ROOT, load_script
 
 SCRIPT = ROOT / "book" / "real_models_record.py"
 MODELS = json.loads(SCRIPT.with_suffix(".json").read_text("utf-8"))["models"]
@@ -13,10 +12,7 @@ MODELS = json.loads(SCRIPT.with_suffix(".json").read_text("utf-8"))["models"]
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("real_models_record", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 def comparisons(run):

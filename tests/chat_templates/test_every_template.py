@@ -5,7 +5,6 @@ preserved, a conversation's ids are the template's own.
 `BPELAB_SOAK=1` (`make soak`) tries 3,000 conversations with each, an hour or two in all.
 """
 
-import importlib.util
 import json
 import random
 import tarfile
@@ -19,7 +18,7 @@ from bpelab.chat import NAMED, Conversation, apply_chat_template, check_prefixes
 from bpelab.errors import ConversationError, TemplateError
 
 from ..backends.conftest import NO_SOURCES, llama_cpp_sources
-from ..conftest import ROOT, amount
+from ..conftest import ROOT, amount, load_script
 from ..real.catalogue import TOKENIZER_JSON
 from ..real.download import CACHE
 from .conversations import conversation, steps
@@ -34,10 +33,7 @@ NOT_HERE = f"this template isn't kept here: {NO_SOURCES}; make test-real keeps t
 @lru_cache(1)
 def script():
     """The script that writes the record: its tokenizers, and the variables that some templates need."""
-    spec = importlib.util.spec_from_file_location("templates_record", ROOT / "book" / "templates_record.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "book" / "templates_record.py")
 
 
 @lru_cache(1)

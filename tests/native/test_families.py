@@ -1,7 +1,6 @@
 """Every kind of tokenizer, in C: the ids of the pure-Python path, which other tests compare with references."""
 
 import gzip
-import importlib.util
 import json
 import random
 from functools import lru_cache
@@ -13,7 +12,7 @@ from bpelab import BPETokenizer, native
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
-from ..conftest import SHARED, amount, fuzz_text, shared
+from ..conftest import SHARED, amount, fuzz_text, load_script, shared
 
 pytest.importorskip("tokenizers")
 from ..boundaries import test_from_vocabulary
@@ -122,10 +121,7 @@ def listed() -> list[str]:
 @pytest.mark.parametrize("name", listed())
 def test_recorded_cases(name):
     script = shared("conformance/conformance.py")
-    spec = importlib.util.spec_from_file_location("conformance_kit", script)
-    assert spec is not None and spec.loader is not None
-    kit = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(kit)
+    kit = load_script(script)
     tokenizer = load(str(script.parent / "tokenizers" / name)).tokenizer.with_options(encoder="native")
     packed = (script.parent / "expected" / f"{name}.jsonl.gz").read_bytes()
     expected = {row["name"]: row for row in map(json.loads, gzip.decompress(packed).splitlines())}

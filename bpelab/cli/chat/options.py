@@ -118,7 +118,8 @@ def _open_session(args: Namespace, template: str | None, system: str | None, ask
     if tokenizer is None and (asks or template is not None):
         tokenizer = files.tokenizer()
     if tokenizer is not None:
-        if asks and template is None and not has_template(tokenizer) and not has_template(files.tokenizer()):
+        plain = asks and template is None and not has_template(tokenizer)
+        if plain and (args.tokenizer is None or not has_template(files.tokenizer())):
             raise BPELabError(NOT_ASKED.format(files.name))
         check_template(files.name, tokenizer, template)
     session = ChatSession(
